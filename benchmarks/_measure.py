@@ -8,12 +8,12 @@ import resource
 import shlex
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 
@@ -47,12 +47,8 @@ class Measured:
 
 
 def askgraph(*arguments: str | Path, workspace: Path) -> Measured:
-    """Run the command line in a new process; raises where it fails."""
-    return measured([sys.executable, "-m", "askgraph", *map(str, arguments)], workspace)
-
-
-def measured(command: Sequence[str], workspace: Path) -> Measured:
-    """Run a command and watch it; an exit code of 1 is a refusal, which is fine here."""
+    """Run the command line in a new process and watch it; an exit code of 1 is a refusal."""
+    command = [sys.executable, "-m", "askgraph", *map(str, arguments)]
     environment = {**os.environ, "ASKGRAPH_WORKSPACE": str(workspace)}
     start, used, peak = time.perf_counter(), _used(), 0
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
@@ -73,28 +69,21 @@ def _used() -> float:
 
 def memory(pid: int) -> int:
     """Bytes in memory of a process and its children; pages that they share count once."""
-    return sum(_proportional(child) for child in tree(pid))
+    total = 0
+    for child in tree(pid):
+        with suppress(OSError):  # it has ended
+            text = Path(f"/proc/{child}/smaps_rollup").read_text()
+            total += sum(map(int, re.findall(r"^Pss: +(\d+)", text, re.MULTILINE))) * 1024
+    return total
 
 
 def tree(pid: int) -> Iterable[int]:
     """A process and all below it."""
     yield pid
-    try:
+    with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             for child in (thread / "children").read_text().split():
                 yield from tree(int(child))
-    except OSError:
-        return
-
-
-def _proportional(pid: int) -> int:
-    try:
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 0
 
 
 def asked(workspace: Path, graph: str, questions: Sequence[GoldQuestion], rounds: int) -> Report:
@@ -144,41 +133,13 @@ _USUAL = ("sample", "supply-kgrep", "spider4sparql")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The questions of a set about one of its graphs."""
-
-    set: str
-    graph: KnowledgeGraph
-    questions: tuple[GoldQuestion, ...]
-
-
-@dataclass(frozen=True)
 class Listed:
-    """The questions of a set about one of its graphs, which is not built yet."""
+    """The questions of a set about one of its graphs, and the files of that."""
 
     set: str
     graph: str
     files: Sequence[Path]
     questions: Sequence[GoldQuestion]
-
-    @property
-    def style(self) -> str:
-        """The style that the graph is written in, if its questions say so."""
-        tags = self.questions[0].tags
-        return next((tag[6:] for tag in tags if tag.startswith("style:")), "")
-
-
-@contextmanager
-def asked_sets(wanted: tuple[str, ...] = ()) -> Iterator[list[Asked]]:
-    """Build the graphs of all sets but the largest, or of those wanted, and open them."""
-    with tempfile.TemporaryDirectory() as folder:
-        workspace = Workspace(folder)
-        found: list[Asked] = []
-        for one in listed_sets(wanted):
-            name = f"{one.set}-{len(found)}"
-            workspace.add(name, one.files)
-            found.append(Asked(one.set, workspace.find(name), tuple(one.questions)))
-        yield found
 
 
 def listed_sets(
@@ -208,8 +169,6 @@ def _sets() -> Iterator[tuple[str, dict[str, list[Path]], Path]]:
         if (folder := _data() / name).is_dir():
             graphs = {path.name: [path] for path in sorted((folder / "kg").glob("*.ttl"))}
             yield name, graphs, folder / "questions.jsonl"
-    if (generated := Path(__file__).parents[1] / "build/benchmarks/wikidata.nt").is_file():
-        yield "wikidata", {"": [generated]}, generated.with_suffix(".jsonl")
 
 
 def single_graphs() -> Iterator[tuple[str, list[Path], Path]]:
@@ -261,32 +220,28 @@ _PARTS = (
     {"choices": [], "usage": {"prompt_tokens": 1200, "completion_tokens": 20}},
 )
 _BODY = "".join(f"data: {json.dumps(part)}\n\n" for part in _PARTS) + "data: [DONE]\n\n"
-_REPLY = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{_BODY}"
 
 
 @contextmanager
 def slow_model(seconds: float) -> Iterator[str]:
-    """Serve Chat Completions; give the base URL."""
-    loop, started, url = asyncio.new_event_loop(), threading.Event(), ""
+    """Serve Chat Completions that reply after some seconds; give the base URL."""
 
-    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-            length = next(line for line in head.splitlines() if line.startswith("content-length:"))
-            await reader.readexactly(int(length.partition(":")[2]))
-            await asyncio.sleep(seconds)
-            writer.write(_REPLY.encode())
-            await writer.drain()
-        writer.close()
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            time.sleep(seconds)
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            self.wfile.write(_BODY.encode())
 
-    async def serve() -> None:
-        nonlocal url
-        server = await asyncio.start_server(reply, "127.0.0.1", 0, backlog=512)
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        started.set()
-        await asyncio.Event().wait()
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
-    thread.start()
-    started.wait()
-    yield url
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 512
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        server.shutdown()

@@ -28,19 +28,23 @@ def main() -> None:
     print(json.dumps([*figures, *memory()]))
 
 
-def opened(kind: str, count: int, folder: Path) -> Any:
-    """Open an index without the registry, which costs memory."""
+def plugin_of(kind: str) -> Any:
+    """Return an index's class without the registry, which costs memory."""
     if kind == "tantivy":
         from _tantivy import TantivyIndex
 
-        return TantivyIndex.open(folder)
+        return TantivyIndex
     module = importlib.import_module(f"askgraph.index.{kind}")
-    plugin = getattr(module, module.__all__[0])
+    return getattr(module, module.__all__[0])
+
+
+def opened(kind: str, count: int, folder: Path) -> Any:
+    """Open an index in a folder."""
     if kind != "vector":
-        return plugin.open(folder)
+        return plugin_of(kind).open(folder)
     from indices import Clusters
 
-    return plugin.open(folder, embedder=Clusters(count))
+    return plugin_of(kind).open(folder, embedder=Clusters(count))
 
 
 def percentiles(index: Any, asked: Sequence[str], within: list[str] | None) -> list[str]:

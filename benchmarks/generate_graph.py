@@ -13,6 +13,7 @@ import io
 import json
 import random
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
@@ -33,57 +34,35 @@ SYLLABLES = (
     "ba be bi bo bu da de di do du fa fe fi fo ga ge gi go ka ke ki ko ku la le li lo lu ma me "
     "mi mo mu na ne ni no nu pa pe pi po ra re ri ro ru sa se si so su ta te ti to tu va ve vi vo"
 ).split()
-ROLES = (
-    ("engineer", "Ingenieurin"),
-    ("director", "Direktorin"),
-    ("designer", "Gestalterin"),
-    ("accountant", "Buchhalterin"),
-    ("researcher", "Forscherin"),
-    ("driver", "Fahrerin"),
-)
-INDUSTRIES = (
-    ("shipping", "Schifffahrt"),
-    ("brewing", "Brauerei"),
-    ("publishing", "Verlagswesen"),
-    ("robotics", "Robotik"),
-    ("forestry", "Forstwirtschaft"),
-)
+ROLES = {
+    "engineer": "Ingenieurin", "director": "Direktorin", "designer": "Gestalterin",
+    "accountant": "Buchhalterin", "researcher": "Forscherin", "driver": "Fahrerin",
+}  # fmt: skip
+INDUSTRIES = {
+    "shipping": "Schifffahrt", "brewing": "Brauerei", "publishing": "Verlagswesen",
+    "robotics": "Robotik", "forestry": "Forstwirtschaft",
+}  # fmt: skip
 ENDINGS = {
     "Company": (("Works", "Werke"), ("Group", "Gruppe"), ("Lines", "Linien"), ("Labs", "Labore")),
     "Region": (("Valley", "Tal"), ("Coast", "Küste"), ("County", "Kreis"), ("Plains", "Ebene")),
 }
 OFFICE = {"en": "Office", "de": "Büro"}
 CLASSES = {
-    "Person": ("person", "Person"),
-    "Town": ("town", "Stadt"),
-    "Region": ("region", "Region"),
-    "Company": ("company", "Unternehmen"),
-    "Office": ("office", "Niederlassung"),
-    "Job": ("job", "Anstellung"),
-    "Role": ("role", "Rolle"),
-    "Industry": ("industry", "Branche"),
-}
+    "Person": ("person", "Person"), "Town": ("town", "Stadt"), "Region": ("region", "Region"),
+    "Company": ("company", "Unternehmen"), "Office": ("office", "Niederlassung"),
+    "Job": ("job", "Anstellung"), "Role": ("role", "Rolle"), "Industry": ("industry", "Branche"),
+}  # fmt: skip
 PREDICATES = {
-    "livesIn": ("lives in", "wohnt in"),
-    "bornIn": ("born in", "geboren in"),
-    "birthDate": ("birth date", "Geburtsdatum"),
-    "height": ("height", "Körpergröße"),
-    "knows": ("knows", "kennt"),
-    "population": ("population", "Einwohnerzahl"),
-    "area": ("area", "Fläche"),
-    "within": ("within", "liegt in"),
-    "industry": ("industry", "Branche"),
-    "headquarters": ("headquarters", "Hauptsitz"),
-    "founded": ("founded", "gegründet"),
-    "revenue": ("revenue", "Umsatz"),
-    "ownedBy": ("owned by", "im Besitz von"),
-    "officeOf": ("office of", "Niederlassung von"),
-    "locatedIn": ("located in", "gelegen in"),
-    "worker": ("worker", "Beschäftigte"),
-    "employer": ("employer", "Arbeitgeber"),
-    "role": ("role", "Rolle"),
-    "since": ("since", "seit"),
-}
+    "livesIn": ("lives in", "wohnt in"), "bornIn": ("born in", "geboren in"),
+    "birthDate": ("birth date", "Geburtsdatum"), "height": ("height", "Körpergröße"),
+    "knows": ("knows", "kennt"), "population": ("population", "Einwohnerzahl"),
+    "area": ("area", "Fläche"), "within": ("within", "liegt in"),
+    "industry": ("industry", "Branche"), "headquarters": ("headquarters", "Hauptsitz"),
+    "founded": ("founded", "gegründet"), "revenue": ("revenue", "Umsatz"),
+    "ownedBy": ("owned by", "im Besitz von"), "officeOf": ("office of", "Niederlassung von"),
+    "locatedIn": ("located in", "gelegen in"), "worker": ("worker", "Beschäftigte"),
+    "employer": ("employer", "Arbeitgeber"), "role": ("role", "Rolle"), "since": ("since", "seit"),
+}  # fmt: skip
 
 
 class World:
@@ -163,7 +142,7 @@ def schema() -> Triples:
         base = RDFS if kind == "Class" else RDF
         yield iri(name), f"<{RDF}type>", f"<{base}{kind}>"
     for kind, pairs in (("Role", ROLES), ("Industry", INDUSTRIES)):
-        for english, german in pairs:
+        for english, german in pairs.items():
             yield from named(f"{kind.lower()}/{english}", kind, english, german)
 
 
@@ -202,7 +181,7 @@ def company(world: World, number: int) -> Triples:
     """A company with its town, industry and, for some, an owner."""
     chance, me = world.chance("company", number), iri(f"company/{number}")
     yield from thing(world, "Company", number)
-    yield me, iri("industry"), iri(f"industry/{chance.choice(INDUSTRIES)[0]}")
+    yield me, iri("industry"), iri(f"industry/{chance.choice([*INDUSTRIES])}")
     yield me, iri("headquarters"), iri(f"town/{chance.randrange(world.towns)}")
     yield me, iri("founded"), day(chance, 1850, 2023)
     yield me, iri("revenue"), typed(f"{chance.lognormvariate(15, 2):.0f}", "integer")
@@ -233,7 +212,7 @@ def person(world: World, number: int) -> Triples:
         yield node, f"<{RDF}type>", iri("Job")
         yield node, iri("worker"), me
         yield node, iri("employer"), iri(f"company/{chance.randrange(world.companies)}")
-        yield node, iri("role"), iri(f"role/{chance.choice(ROLES)[0]}")
+        yield node, iri("role"), iri(f"role/{chance.choice([*ROLES])}")
         yield node, iri("since"), day(chance, 1990, 2024)
 
 
@@ -261,14 +240,9 @@ def questions(world: World, count: int = 30) -> Iterator[dict[str, object]]:
         words, query = QUESTIONS[number % len(QUESTIONS)]
         p, t = chance.randrange(world.people), chance.randrange(world.towns)
         c = chance.randrange(world.companies)
-        names = {
-            "person": world.name("Person", p),
-            "town": world.name("Town", t),
-            "company": world.name("Company", c),
-            "p": iri(f"person/{p}"),
-            "t": iri(f"town/{t}"),
-            "c": iri(f"company/{c}"),
-        }
+        names: dict[str, str] = {}
+        for kind, key, at in (("Person", "p", p), ("Town", "t", t), ("Company", "c", c)):
+            names |= {kind.lower(): world.name(kind, at), key: iri(f"{kind.lower()}/{at}")}
         yield {
             "id": f"world-{number:02}",
             "question": words.format(**names),
@@ -283,29 +257,19 @@ def world_of(wanted: int) -> World:
 
 
 def write(wanted: int, path: Path) -> int:
-    """Write the graph; return how many triples it has."""
-    return written(triples(world_of(wanted)), path)
-
-
-def written(statements: Triples, path: Path) -> int:
-    """Write triples, gzipped if the path says so; return how many there were."""
-
-    def pour(file: TextIO) -> int:
-        count = 0
-        for subject, predicate, value in statements:
+    """Write the graph, gzipped if the path says so; return how many triples it has."""
+    count = 0
+    with ExitStack() as files:
+        if path.suffix == ".gz":
+            file = files.enter_context(path.open("wb"))
+            packed = files.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
+            lines: TextIO = files.enter_context(io.TextIOWrapper(packed, encoding="utf-8"))
+        else:
+            lines = files.enter_context(path.open("w", encoding="utf-8"))
+        for triple in triples(world_of(wanted)):
             count += 1
-            file.write(f"{subject} {predicate} {value} .\n")
-        return count
-
-    if path.suffix == ".gz":
-        with (
-            path.open("wb") as file,
-            gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
-            io.TextIOWrapper(packed, encoding="utf-8") as lines,
-        ):
-            return pour(lines)
-    with path.open("w", encoding="utf-8") as plain:
-        return pour(plain)
+            lines.write(f"{' '.join(triple)} .\n")
+    return count
 
 
 def main() -> None:

@@ -10,17 +10,21 @@ query as its own, which is validated and run. `graph search` is the default meth
 import argparse
 import asyncio
 import json
+import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 
-from _measure import Asked, asked_sets, print_table
+from _measure import listed_sets, print_table
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.report import percentile
+from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
 from askgraph.trace import Question
+from askgraph.workspace import Workspace
 
 
 def methods(gold: GoldQuestion) -> dict[str, Method]:
@@ -34,18 +38,20 @@ def methods(gold: GoldQuestion) -> dict[str, Method]:
     }
 
 
-async def measured(asked: Asked, rounds: int) -> dict[str, list[float]]:
+async def measured(
+    questions: Sequence[GoldQuestion], graph: KnowledgeGraph, rounds: int
+) -> dict[str, list[float]]:
     """The seconds of each question, by what was measured."""
     found: defaultdict[str, list[float]] = defaultdict(list)
     for number in range(rounds + 1):
-        for gold in asked.questions:
+        for gold in questions:
             for name, method in methods(gold).items():
                 started = time.perf_counter()
                 question = Question(gold.text, gold.language)
-                [step async for step in method.answer(question, [asked.graph])]
+                [step async for step in method.answer(question, [graph])]
                 if number:
                     found[name].append(time.perf_counter() - started)
-    await asked.graph.endpoint.close()
+    await graph.endpoint.close()
     return found
 
 
@@ -56,9 +62,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="how often each question is asked")
     options = parser.parse_args()
     lines = []
-    with asked_sets(tuple(options.set) or ("sample", "supply-kgrep")) as sets:
-        for asked in sets:
-            for name, seconds in asyncio.run(measured(asked, options.rounds)).items():
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Workspace(folder)
+        for at, asked in enumerate(listed_sets(options.set or ("sample", "supply-kgrep"))):
+            workspace.add(f"{asked.set}-{at}", asked.files)
+            graph = workspace.find(f"{asked.set}-{at}")
+            times = asyncio.run(measured(asked.questions, graph, options.rounds))
+            for name, seconds in times.items():
                 shares = (f"{1000 * percentile(seconds, share):.0f}" for share in (0.5, 0.95))
                 lines.append((asked.set, name, len(seconds), *shares))
     print_table(("set", "method", "n", "p50 ms", "p95 ms"), *lines)

@@ -33,14 +33,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from _searching import opened
+from _searching import opened, plugin_of
 from askgraph.index import Resource, search_words, spelling, stem
 from askgraph.index.sources import read_tsv, write_tsv
-from askgraph.plugins import load
 
 SYLLABLES = [
     start + vowel + end
@@ -54,24 +52,9 @@ WITHIN = 10_000
 DIMENSIONS = 384
 CLUSTER = 100
 HEADS = (
-    "kind",
-    "resources",
-    "names",
-    "build s",
-    "of CPU",
-    "build peak MB",
-    "disk MB",
-    "p50 ms",
-    "p99 ms",
-    "CPU p50",
-    "CPU p99",
-    "within p50",
-    "within p99",
-    "CPU p50",
-    "CPU p99",
-    "resident MB",
-    "of it mapped",
-    "right",
+    *("kind", "resources", "names", "build s", "of CPU", "build peak MB", "disk MB"),
+    *("p50 ms", "p99 ms", "CPU p50", "CPU p99", "within p50", "within p99", "CPU p50", "CPU p99"),
+    *("resident MB", "of it mapped", "right"),
 )
 
 
@@ -88,13 +71,21 @@ def main() -> None:
         print(json.dumps(STEPS[what](kind, int(count), Path(folder))))
         return
     lines = []
+    searching = Path(__file__).with_name("_searching.py")
     for kind, count in product(options.kinds, options.resources):
-        with tempfile.TemporaryDirectory() as folder:
-            names = apart("write", kind, count, Path(folder, "index"))
-            built = apart("build", kind, count, Path(folder, "index"))
-            searching = Path(__file__).with_name("_searching.py")
-            searched = asked_of(searching, kind, count, Path(folder, "index"))
-            right = checked(kind, count, options.checked, Path(folder))
+        with tempfile.TemporaryDirectory() as name:
+            folder, fewer = Path(name, "index"), Path(name, "fewer")
+            names = apart("write", kind, count, folder)
+            built = apart("build", kind, count, folder)
+            searched = run_script(searching, kind, count, folder)
+            if kind == "vector":
+                right = apart("recall", kind, count, folder)
+            elif kind == "tantivy":
+                right = ["-"]
+            else:  # over a smaller index: the reference is slow
+                apart("write", kind, options.checked, fewer)
+                apart("build", kind, options.checked, fewer)
+                right = apart("compare", kind, options.checked, fewer)
         lines.append((kind, f"{count:,}", *names, *built, *searched, *right))
     # Costs memory that is not the index's, so only here.
     from _measure import print_table
@@ -102,23 +93,12 @@ def main() -> None:
     print_table(HEADS, *lines)
 
 
-def checked(kind: str, count: int, fewer: int, folder: Path) -> list[str]:
-    """Compare with the reference, over a smaller index where the reference is slow."""
-    if kind == "tantivy":
-        return ["-"]
-    if kind == "vector":
-        return apart("recall", kind, count, folder / "index")
-    apart("write", kind, fewer, folder / "fewer")
-    apart("build", kind, fewer, folder / "fewer")
-    return apart("compare", kind, fewer, folder / "fewer")
-
-
 def apart(what: str, kind: str, count: int, folder: Path) -> list[str]:
     """Measure one step in a new process."""
-    return asked_of(Path(__file__), "--one", what, kind, count, folder)
+    return run_script(Path(__file__), "--one", what, kind, count, folder)
 
 
-def asked_of(script: Path, *arguments: object) -> list[str]:
+def run_script(script: Path, *arguments: object) -> list[str]:
     """Run a script in a new process; return what it prints as JSON."""
     command = [sys.executable, str(script), *map(str, arguments)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
@@ -148,20 +128,12 @@ def build(kind: str, count: int, folder: Path) -> list[str]:
     options = {"embedder": Clusters(count)} if kind == "vector" else {}
     rows = read_tsv(folder.with_name("resources.tsv"))
     start, worked = time.perf_counter(), time.process_time()
-    if kind == "tantivy":
-        from _tantivy import TantivyIndex
-
-        plugin: Any = TantivyIndex
-    else:
-        plugin = load("index", kind)
-    index = plugin.build(rows, folder, **options)
+    index = plugin_of(kind).build(rows, folder, **options)
     seconds, worked = time.perf_counter() - start, time.process_time() - worked
     peak = limits.getrusage(limits.RUSAGE_SELF).ru_maxrss / 1024
-    if kind == "postgresql":
-        size = index.bytes / 1e6
-    else:
-        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
-    return [f"{seconds:.1f}", f"{worked:.1f}", f"{peak:.0f}", f"{size:.0f}"]
+    files = (file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    size = index.bytes if kind == "postgresql" else sum(files)
+    return [f"{seconds:.1f}", f"{worked:.1f}", f"{peak:.0f}", f"{size / 1e6:.0f}"]
 
 
 def compare(kind: str, count: int, folder: Path) -> list[str]:
@@ -266,20 +238,19 @@ def by_keywords(everything: list[Resource], *, shared: bool = False) -> Referenc
     order = sorted(everything, key=lambda item: -item.score)
     bags = [(item.iri, [set(search_words(name)) for name in item.names]) for item in order]
 
-    def reference(text: str) -> list[tuple[float, str]]:
-        keywords = dict.fromkeys(search_words(text))
-        found = []
-        for name, words in bags:
-            less = 0.25 / (len(keywords) if shared else 1)
-            best = max(sum(counted(keyword, bag, less) for keyword in keywords) for bag in words)
-            if best:
-                found.append((best, name))
-        return sorted(found, key=lambda item: -item[0])
-
-    def counted(keyword: str, bag: set[str], less: float) -> float:
+    def count(keyword: str, bag: set[str], less: float) -> float:
         if keyword in bag:
             return 1.0
         return 1 - less if any(word.startswith(keyword) for word in bag) else 0.0
+
+    def reference(text: str) -> list[tuple[float, str]]:
+        keywords = dict.fromkeys(search_words(text))
+        less = 0.25 / (len(keywords) if shared else 1)
+        scores = (
+            (max(sum(count(keyword, bag, less) for keyword in keywords) for bag in words), name)
+            for name, words in bags
+        )
+        return sorted((one for one in scores if one[0]), key=lambda one: -one[0])
 
     return reference
 
@@ -303,42 +274,41 @@ def by_bm25(everything: list[Resource]) -> Reference:
         found = []
         for item, bag, length in zip(everything, bags, lengths, strict=True):
             damped = 1.2 * (1 - 0.75 + 0.75 * length / average)
-            score = sum(
-                rarity * bag[word] * 2.2 / (bag[word] + damped) for word, rarity in rarities.items()
+            scores = (
+                rare * bag[word] * 2.2 / (bag[word] + damped) for word, rare in rarities.items()
             )
-            if score:
-                found.append((score, item.iri))
-        return sorted(found, reverse=True)
+            found.append((sum(scores), item.iri))
+        return sorted((one for one in found if one[0]), reverse=True)
 
     return reference
 
 
 def by_trigrams(everything: list[Resource]) -> Reference:
-    """The cosine of every name."""
+    """The cosine of every name, by three letters each, with the spaces between words."""
     bags = [(item.iri, [trigrams(name) for name in item.names]) for item in everything]
 
     def reference(text: str) -> list[tuple[float, str]]:
         wanted = trigrams(text)
-        found = [(max(cosine(wanted, bag) for bag in listed), name) for name, listed in bags]
-        return sorted((item for item in found if item[0] > 0), reverse=True)
+        found = ((max(cosine(wanted, bag) for bag in listed), name) for name, listed in bags)
+        return sorted((one for one in found if one[0] > 0), reverse=True)
 
     return reference
 
 
 def trigrams(text: str) -> Counter[str]:
-    """Three letters each, with the spaces between words."""
+    """Count the trigrams of a text."""
     whole = spelling(text)
     return Counter(whole[at : at + 3] for at in range(len(whole) - 2))
 
 
 def cosine(one: Counter[str], two: Counter[str]) -> float:
-    """The cosine of two vectors of counts."""
-    common = sum(count * two[part] for part, count in one.items() if part in two)
+    """Return the cosine of two vectors of counts."""
+    common = sum(count * two[part] for part, count in one.items())
     return common / math.sqrt(sum(c * c for c in one.values()) * sum(c * c for c in two.values()))
 
 
 STEPS = {"write": write, "build": build, "compare": compare, "recall": recall}
-REFERENCES = {
+REFERENCES: dict[str, Callable[[list[Resource]], Reference]] = {
     "keyword": by_keywords,
     "bm25": by_bm25,
     "trigram": by_trigrams,

@@ -1,9 +1,8 @@
 """What the first prompt of each method holds of gold's query, without any model.
 
     python benchmarks/prompt_recall.py --set sample --cache recall
-    python benchmarks/prompt_recall.py --set spider-graphs --sample 3 --by-style --cache recall
+    python benchmarks/prompt_recall.py --set spider-graphs --sample 3 --cache recall
     python benchmarks/prompt_recall.py --method "guided detail=list" --json
-    python benchmarks/prompt_recall.py --set wikidata --method guided
 
 For each question with a gold query: whether all of its classes, predicates (with the direction of
 links), things and texts stand in the first prompt in which a model may write a query; whether one
@@ -14,8 +13,6 @@ nothing of gold. `looks` is the share of questions for which `guided` asks again
 the best candidate of those shown. Numbers, dates and truth values come from the question, so that
 they count as held; a text that is compared has to be shown in quotes, as it is stored.
 
-The set `wikidata` is `build/benchmarks/wikidata.nt`, with questions in `wikidata.jsonl` beside it.
-
 The prompts of a graph are kept in the cache when all its questions are done; a cache holds for the
 code that made it.
 """
@@ -25,12 +22,13 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from multiprocessing import get_context
+from os.path import commonprefix
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -152,16 +150,14 @@ class Graph:
 
 def holds(line: str, name: str) -> bool:
     """Whether a name stands in a line, not as a part of a longer one."""
-    at = line.find(name)
-    while at >= 0:
-        before, after = line[at - 1 : at] if at else "", line[at + len(name) :][:2]
-        open_before = name[0] != "<" and (before.isalnum() or before in tuple("_:#.-"))
-        open_after = name[-1] != ">" and (after[:1].isalnum() or after[:1] in tuple("_-\\"))
-        dotted = after[:1] == "." and after[1:].isalnum() and name[-1] != ">"
-        if not (open_before or open_after or dotted):
-            return True
-        at = line.find(name, at + 1)
-    return False
+    return _pattern_of(name).search(line) is not None
+
+
+@cache
+def _pattern_of(name: str) -> re.Pattern[str]:
+    before = "" if name[0] == "<" else r"(?<![\w:#.-])"
+    after = "" if name[-1] == ">" else r"(?![\w\\-]|\.[^\W_])"
+    return re.compile(f"{before}{re.escape(name)}{after}")
 
 
 def texts_of(query: Query) -> Iterator[tuple[str, bool]]:
@@ -186,10 +182,8 @@ def candidates_in(prompt: str) -> dict[int, str]:
     number = 0
     for line in prompt.splitlines():
         if begins := _NUMBERED.match(line):
-            number = int(begins[1])
-            found[number] = []
-        elif not line:
-            number = 0
+            found[number := int(begins[1])] = []
+        number = number if line else 0
         if number:
             found[number].append(line)
     queries: dict[int, str] = {}
@@ -197,17 +191,11 @@ def candidates_in(prompt: str) -> dict[int, str]:
         on_head = _QUERY.search(head) if '. "' not in head[:6] else None
         body = [line for line in lines if not line.startswith(("names: ", "   → "))]
         text = on_head[0].split(" # ")[0] if on_head else "\n".join(body)
-        if read_or_none(text) or _QUERY.match(text):
+        with suppress(AskgraphError):
+            if not _QUERY.match(text):
+                read(text)
             queries[key] = text
     return queries
-
-
-def read_or_none(text: str) -> Query | None:
-    """Read a query; None if it is none."""
-    try:
-        return read(text)
-    except AskgraphError:
-        return None
 
 
 @dataclass
@@ -255,7 +243,8 @@ async def seen(gold: GoldQuestion, of: Graph, name: str, set_: str) -> Seen | No
     if table is None:
         return None
     query = read(admitted(gold.sparql or "", prefixes=of.graph.prefixes.namespaces).text)
-    if name.startswith("guided"):
+    is_guided = name.startswith("guided")
+    if is_guided:
         of = await with_its_prefixes(gold, of)
     told = await heard(Question(gold.text, gold.language), of, name, table)
     if (prompt := told.prompt) is None:
@@ -266,10 +255,13 @@ async def seen(gold: GoldQuestion, of: Graph, name: str, set_: str) -> Seen | No
     terms += [json.dumps(text, ensure_ascii=False) for text, _ in texts_of(query)]
     lines = [line for line in shown.splitlines() if line and not line.startswith("Question: ")]
     unused = [line for line in lines if not any(holds(line, term) for term in terms)]
-    request = Request.of(prompt.messages, {"tools": prompt.tools, "schema": schema_of(name)})
+    schema = REPLY if is_guided else None  # it is sent along with a prompt
+    request = Request.of(prompt.messages, {"tools": prompt.tools, "schema": schema})
     whole = "\n".join(getattr(message, "text", "") for message in prompt.messages)
     before, of.told[name] = of.told.get(name), whole
-    shared = None if before is None else estimated_tokens(beginning(before, whole))
+    shared = None
+    if before is not None:
+        shared = estimated_tokens(commonprefix([before, whole]))  # noqa: RUF071 - they are texts
     return Seen(
         set_, of.graph.name, gold.id, name, estimated_input(request),
         sum(map(estimated_tokens, lines)), sum(map(estimated_tokens, unused)),
@@ -284,17 +276,6 @@ async def with_its_prefixes(gold: GoldQuestion, of: Graph) -> Graph:
     found = await candidates_of(question, AskedGraphs.of(question, [of.graph], Limits()), most=0)
     prefixes = found.best.linked.context.graph.prefixes
     return replace(of, graph=replace(of.graph, prefixes=prefixes))
-
-
-def beginning(one: str, other: str) -> str:
-    """With what two texts begin."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return one[: next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))]
-
-
-def schema_of(name: str) -> Mapping[str, object] | None:
-    """The schema of the reply, which is sent along with a prompt."""
-    return REPLY if name.startswith("guided") else None
 
 
 def taking(number: int) -> str:
@@ -346,23 +327,25 @@ def kept(path: Path, listed: Listed, name: str, graphs: Path, methods: Sequence[
 def cells(found: Sequence[Seen]) -> list[str]:
     """The figures of one method on one set."""
 
-    def share(values: list[bool]) -> str:
-        of = bootstrap_interval([float(value) for value in values], samples=2_000)
+    def share(values: Iterable[bool]) -> str:
+        of = bootstrap_interval(list(map(float, values)), samples=2_000)
         return f"{of.mean:.1%} [{100 * of.low:.0f}, {100 * of.high:.0f}]"
 
-    showing = any(one.numbers for one in found)
     told = sum(one.told for one in found)
     shared = [one.shared for one in found if one.shared is not None]
+    shown = ["-"] * 3
+    if any(one.numbers for one in found):
+        rights = (share(bool(one.right) for one in found), share(1 in one.right for one in found))
+        shown = [*rights, f"{fmean(len(one.numbers) for one in found):.1f}"]
+    is_guided = found[0].method.startswith("guided")
     return [
         str(len(found)),
-        share([not one.missing for one in found]),
-        share([bool(one.right) for one in found]) if showing else "-",
-        share([1 in one.right for one in found]) if showing else "-",
-        f"{fmean(len(one.numbers) for one in found):.1f}" if showing else "-",
+        share(not one.missing for one in found),
+        *shown,
         f"{fmean(one.tokens for one in found):,.0f}",
         f"{fmean(shared):,.0f}" if shared else "-",
         f"{sum(one.unused for one in found) / told:.0%}" if told else "-",
-        share([bool(one.looks) for one in found]) if found[0].method.startswith("guided") else "-",
+        share(bool(one.looks) for one in found) if is_guided else "-",
     ]
 
 
@@ -375,18 +358,17 @@ def main() -> None:
         print("\n".join(json_line(asdict(one)).decode().strip() for one in found))
         return
     groups: dict[tuple[str, str], list[Seen]] = {}
-    for one in found:
+    for one in sorted(found, key=lambda one: (one.set, options.method.index(one.method))):
         groups.setdefault((one.set, one.method), []).append(one)
     heads = ["set", "method", "n", "all of gold, 95 %", "gold's result", "by the first",
              "shown", "tokens", "as before", "unused", "looks"]  # fmt: skip
-    order = [*options.method]
-    lines = sorted(groups, key=lambda key: (key[0], order.index(key[1])))
-    print_table(heads, *([*key, *cells(groups[key])] for key in lines))
-    for key in lines:
-        kinds = Counter(kind for one in groups[key] for kind in {k for k, _ in one.missing})
-        if kinds and options.missing:
+    print_table(heads, *([*key, *cells(own)] for key, own in groups.items()))
+    for key, own in groups.items() if options.missing else ():
+        lacking = [one for one in own if one.missing]
+        kinds = Counter(kind for one in lacking for kind in {k for k, _ in one.missing})
+        if kinds:
             print(f"\n{' '.join(key)}: missing", *(f"{k} {n}" for k, n in kinds.most_common()))
-        for one in [one for one in groups[key] if one.missing][: options.missing]:
+        for one in lacking[: options.missing]:
             print(f"  {one.id}: {', '.join(f'{kind} {name}' for kind, name in one.missing)}")
 
 
@@ -394,20 +376,14 @@ def measured(options: argparse.Namespace, cache: Path) -> list[Seen]:
     """Look at all sets, several graphs at once, the largest first."""
     found: dict[tuple[str, str], list[Seen]] = {}
     wanted = tuple(options.set) or ("sample", "supply-kgrep", "spider4sparql")
-    graphs = options.graphs or cache / "graphs"
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
         waiting = {}
         for one in listed_sets(wanted, sample=options.sample):
             name = f"{one.set}-{Path(one.graph).stem}".rstrip("-")
             path = cache / f"{name}.jsonl"
-            waiting[pool.submit(kept, path, one, name, graphs, options.method)] = one
+            waiting[pool.submit(kept, path, one, name, cache / "graphs", options.method)] = one
         for job in as_completed(waiting):
-            of = waiting[job]
-            group = f"{of.set} {of.style}".strip() if options.by_style else of.set
-            for one in job.result():
-                found.setdefault((of.set, of.graph), []).append(
-                    Seen(**{**asdict(one), "set": group})
-                )
+            found[waiting[job].set, waiting[job].graph] = job.result()
     return [one for key in sorted(found) for one in found[key]]
 
 
@@ -419,11 +395,9 @@ def _arguments() -> argparse.Namespace:
     add("--set", action="append", default=[], help="a set; all but spider-graphs if none is named")
     add("--method", action="append", default=[], help="a method, with settings; all if none")
     add("--sample", type=int, metavar="N", help="so many questions of each graph")
-    add("--by-style", action="store_true", help="spider-graphs by the style of the graph")
     add("--missing", type=int, default=5, metavar="N", help="questions listed of each set")
     add("--jobs", type=int, default=2, help="processes")
     add("--cache", type=Path, metavar="FOLDER", help="what was seen is kept here")
-    add("--graphs", type=Path, metavar="FOLDER", help="the built graphs; in the cache if none")
     add("--json", action="store_true", help="a line for each question and method")
     options = parser.parse_args()
     options.method = options.method or [*METHODS]

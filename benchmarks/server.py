@@ -64,20 +64,9 @@ def measure(
                     chosen = list(islice(cycle(texts), given.questions))
                     seconds, wall, failed = asyncio.run(asked(url, chosen, method))
                     figures = (f"{percentile(seconds, share):.2f}" for share in (0.5, 0.95, 1.0))
-                    rate = f"{len(chosen) / wall:.0f}"
-                    most = f"{memory(pid) / 2**20:.0f}"
-                    lines.append(
-                        (
-                            name,
-                            number + 1,
-                            len(chosen),
-                            len(failed),
-                            *figures,
-                            rate,
-                            f"{before:.0f}",
-                            most,
-                        )
-                    )
+                    counts = (name, number + 1, len(chosen), len(failed))
+                    mb = (f"{before:.0f}", f"{memory(pid) / 2**20:.0f}")
+                    lines.append((*counts, *figures, f"{len(chosen) / wall:.0f}", *mb))
                     for words in failed[:3]:
                         print(words, file=sys.stderr)
 
@@ -96,21 +85,8 @@ def main() -> None:
         with slow_model(given.model) as url:
             table = f'[models.default]\nmodel = "slow"\nbase_url = "{url}"\n'
             measure(given, lines, "guided", table)
-    print_table(
-        (
-            "graph",
-            "round",
-            "asked",
-            "failed",
-            "p50 s",
-            "p95 s",
-            "max s",
-            "a second",
-            "MB before",
-            "MB after",
-        ),
-        *lines,
-    )
+    heads = ("graph", "round", "asked", "failed", "p50 s", "p95 s", "max s", "a second")
+    print_table((*heads, "MB before", "MB after"), *lines)
 
 
 if __name__ == "__main__":

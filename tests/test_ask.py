@@ -27,25 +27,21 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_file_is_asked(source: Path) -> None:
+def test_a_file_and_an_open_graph_are_asked(source: Path) -> None:
     result = askgraph.ask(QUESTION, source)
     assert result.answered
     assert "Europa" in str(result) and "SELECT" in str(result)
     assert result.json()["graph"] == "moons"
+    graph = Workspace().open(source)
+    try:
+        assert all(askgraph.ask(QUESTION, graph).answered for _ in range(2))
+    finally:
+        result_of(graph.endpoint.close())
 
 
 def test_a_named_graph_is_asked_by_name_or_as_the_only_one(source: Path) -> None:
     Workspace().add("space", [source])
     assert askgraph.ask(QUESTION, "space").json()["rows"] == askgraph.ask(QUESTION).json()["rows"]
-
-
-def test_an_open_graph_is_asked_again_and_again(source: Path) -> None:
-    graph = Workspace().open(source)
-    try:
-        answers = [askgraph.ask(QUESTION, graph).answered for _ in range(2)]
-    finally:
-        result_of(graph.endpoint.close())
-    assert answers == [True, True]
 
 
 async def test_it_works_where_a_loop_runs_already(source: Path) -> None:
@@ -62,11 +58,15 @@ def test_an_empty_result_is_trusted_less(source: Path) -> None:
     assert isinstance(sure, float) and isinstance(unsure, float) and unsure < 0.7 * sure
 
 
-def test_what_does_not_exist_is_told(source: Path) -> None:
+def test_what_does_not_exist_or_cannot_be_told_apart_is_told(source: Path) -> None:
     with pytest.raises(SetupError, match="no graph 'nothing'"):
         askgraph.ask(QUESTION, "nothing")
     with pytest.raises(SetupError, match="no file or folder"):
         askgraph.ask(QUESTION, Path("nothing.ttl"))
+    with pytest.raises(SetupError, match="two of the graphs are called 'moons'"):
+        askgraph.ask(QUESTION, [source, source])
+    with pytest.raises(SetupError, match="no graph was given"):
+        askgraph.ask(QUESTION, [])
 
 
 def test_time_runs_out(source: Path) -> None:
@@ -98,13 +98,6 @@ def test_an_answer_is_shown_with_the_prefixes_of_its_graph(source: Path) -> None
     result = askgraph.ask("Who owns Rex?", [source, pets], method="grasp", model=model)
 
     assert "pet:Ann" in str(result)
-
-
-def test_graphs_of_one_name_or_none_at_all_are_told(source: Path) -> None:
-    with pytest.raises(SetupError, match="two of the graphs are called 'moons'"):
-        askgraph.ask(QUESTION, [source, source])
-    with pytest.raises(SetupError, match="no graph was given"):
-        askgraph.ask(QUESTION, [])
 
 
 def test_a_question_follows_another_one(source: Path) -> None:

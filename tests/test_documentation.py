@@ -68,14 +68,9 @@ def test_the_python_of_a_page_runs(
     monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path / "workspace"))
 
     done = subprocess.run(
-        [sys.executable, "-"],
-        input="\n".join(blocks),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+        [sys.executable, "-"], input="\n".join(blocks), cwd=tmp_path,
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
 
     assert blocks and done.returncode == 0, done.stderr
 
@@ -124,45 +119,32 @@ def test_a_question_of_the_docs_has_the_answer_given_there(
     assert _short(result) == answer
 
 
-def test_every_weight_is_explained() -> None:
-    said = {row[0].strip("`") for row in _rows("docs/how-it-works.md", "### Rank")}
-    rows = _rows("docs/how-it-works.md", "### Decide")
-    sure = {name.strip("`") for row in rows for name in row[0].split(", ")}
-
-    assert said == set(FEATURES)
-    assert sure == EVIDENCE
-
-
-def test_every_setting_is_explained() -> None:
-    method = {
-        row[0].strip("`") for row in _rows("docs/python.md", "## The settings of graph search")
-    }
-    graph = re.findall(
-        r"`(\w+)`", " ".join(row[0] for row in _rows("docs/endpoints.md", "## Settings"))
-    )
-
-    assert method == {field.name for field in dataclasses.fields(GraphSearch)}
-    assert set(graph) == {field.name for field in dataclasses.fields(GraphSettings)}
+def _fields(settings: type) -> set[str]:
+    return {field.name for field in dataclasses.fields(settings)}
 
 
 @for_each(
-    "page, name, method",
+    ("page", "heading", "names"),
     [
-        ("agents", "grasp", Grasp),
-        ("agents", "graf-von-data", GrafVonData),
-        ("retrieval", "sparql-llm", SparqlLlm),
-        ("retrieval", "dfsl", Dfsl),
-        ("guided", "guided", Guided),
-        ("multi-stage", "multi-stage", MultiStage),
+        ("how-it-works", "### Rank", set(FEATURES)),
+        ("how-it-works", "### Decide", EVIDENCE),
+        ("python", "## The settings of graph search", _fields(GraphSearch)),
+        ("endpoints", "## Settings", _fields(GraphSettings)),
+        ("server", "## Settings", set(ServeSettings.model_fields)),
+        ("agents", "## Settings of `grasp`", _fields(Grasp)),
+        ("agents", "## Settings of `graf-von-data`", _fields(GrafVonData)),
+        ("retrieval", "## Settings of `sparql-llm`", _fields(SparqlLlm)),
+        ("retrieval", "## Settings of `dfsl`", _fields(Dfsl)),
+        ("guided", "## Settings of `guided`", _fields(Guided)),
+        ("multi-stage", "## Settings of `multi-stage`", _fields(MultiStage)),
+        ("agents", "## Tools", SETS.keys()),
+        ("command-line", "### The JSON object", answer_object(Refusal("none")).keys()),
     ],
 )
-def test_every_setting_of_the_methods_with_a_model_is_explained(
-    page: str, name: str, method: type
-) -> None:
-    rows = _rows(f"docs/{page}.md", f"## Settings of `{name}`")
+def test_a_table_explains_all_that_there_is(page: str, heading: str, names: set[str]) -> None:
+    rows = _rows(f"docs/{page}.md", heading)
 
-    said = re.findall(r"`(\w+)`", " ".join(row[0] for row in rows))
-    assert set(said) == {field.name for field in dataclasses.fields(method)}
+    assert set(re.findall(r"`(\w+)`", " ".join(row[0] for row in rows))) == names
 
 
 def test_each_part_of_a_paper_has_a_setting_and_a_test_that_is_there() -> None:
@@ -176,24 +158,6 @@ def test_each_part_of_a_paper_has_a_setting_and_a_test_that_is_there() -> None:
         file, _, name = test.strip("`").partition("::")
         text = (ROOT / "tests" / file).read_text(encoding="utf-8")
         assert f"def {name}(" in text, test
-
-
-def test_every_setting_of_the_server_is_explained() -> None:
-    rows = _rows("docs/server.md", "## Settings")
-
-    said = re.findall(r"`(\w+)`", " ".join(row[0] for row in rows))
-    assert set(said) == set(ServeSettings.model_fields)
-
-
-def test_every_set_of_tools_is_explained() -> None:
-    assert {row[0].strip("`") for row in _rows("docs/agents.md", "## Tools")} == SETS.keys()
-
-
-def test_every_key_of_the_answer_object_is_explained() -> None:
-    rows = _rows("docs/command-line.md", "### The JSON object")
-    said = set(re.findall(r"`(\w+)`", " ".join(row[0] for row in rows)))
-
-    assert said == answer_object(Refusal("none")).keys()
 
 
 def test_every_command_and_option_is_named() -> None:
@@ -218,3 +182,23 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+GLOSSARY = re.findall(
+    r"^\| ([^|]+) \| [^|]+ \| `([\w.]+)` \|$", _text("docs/glossary.md"), flags=re.MULTILINE
+)
+
+
+@for_each(("term", "place"), GLOSSARY)
+def test_a_term_is_defined_where_the_glossary_says(term: str, place: str) -> None:
+    module, _, name = place.rpartition(".")
+    if not name[0].isupper():
+        import_module(place)
+    else:
+        assert getattr(import_module(module), name)
+
+
+def test_each_term_of_the_glossary_stands_once_and_in_order() -> None:
+    terms = [term for term, _ in GLOSSARY]
+    assert len(terms) > 40
+    assert terms == sorted(set(terms))

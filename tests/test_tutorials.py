@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
+from tests.servers.clients import smollm2
 from tests.servers.served import ServedThread, sample_workspace
 from typer.testing import CliRunner
 
+from askgraph import sample
 from askgraph.cli import app
 
 ROOT = Path(__file__).parent.parent
@@ -21,6 +23,7 @@ PAGES = (
     "docs/how-to/teach.md",
     "docs/how-to/annotate.md",
 )
+OWN_MODEL = "docs/how-to/own-model.md"
 LEFT_OUT = "…"
 SERVER = "http://127.0.0.1:8000"
 
@@ -71,3 +74,29 @@ def test_the_commands_of_a_page_print_what_it_shows(
             wrong.append(f"$ askgraph {command}\n{printed}")
 
     assert list(_sessions(page)) and not wrong, "\n".join(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # of peft
+def test_each_step_to_a_model_of_ones_own_does_what_its_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "smollm2.gguf").symlink_to(smollm2())
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    questions = sample.questions_path().with_suffix(".jsonl").read_text("utf-8").splitlines()
+    (tmp_path / "questions.jsonl").write_text("\n".join(questions[:2]) + "\n", "utf-8")
+    for name, text in _files(OWN_MODEL):
+        (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASKGRAPH_WORKSPACE", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    sessions = list(_sessions(OWN_MODEL))
+
+    assert len(sessions) == 9
+    for command, shown in sessions:
+        done = CliRunner().invoke(app, shlex.split(command))
+        allowed = (0, 1) if command.startswith("ask ") else (0,)  # so little training, no answer
+        assert done.exit_code in allowed, f"{command}: {done.output}"
+        text = "".join(f"{line.rstrip()}\n" for line in done.output.splitlines())
+        assert re.fullmatch(_like(shown), text, re.DOTALL), f"{command} printed:\n{text}"

@@ -33,16 +33,9 @@ def tiny_qwen(folder: Path, texts: Iterable[str], *, width: int = 32, room: int 
     tokenizer.chat_template = _TEMPLATE
     torch.manual_seed(0)
     config = Qwen2Config(
-        vocab_size=len(tokenizer),
-        hidden_size=width,
-        intermediate_size=2 * width,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=room,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
+        hidden_size=width, intermediate_size=2 * width, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=room, **_tokens(tokenizer),
+    )  # fmt: skip
     Qwen2ForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
@@ -52,20 +45,17 @@ def tiny_t5(folder: Path, texts: Iterable[str]) -> Path:
     """Save an encoder-decoder with random weights and no template."""
     tokenizer = _tokenizer(texts)
     torch.manual_seed(0)
-    config = T5Config(
-        vocab_size=len(tokenizer),
-        d_model=32,
-        d_ff=64,
-        d_kv=8,
-        num_layers=2,
-        num_heads=4,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        decoder_start_token_id=tokenizer.pad_token_id,
-    )
+    start = {"decoder_start_token_id": tokenizer.pad_token_id}
+    sizes = {"d_model": 32, "d_ff": 64, "d_kv": 8, "num_layers": 2, "num_heads": 4}
+    config = T5Config(**sizes, **start, **_tokens(tokenizer))
     T5ForConditionalGeneration(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def _tokens(tokenizer: PreTrainedTokenizerFast) -> dict[str, int]:
+    ends = {"eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id}
+    return {"vocab_size": len(tokenizer), **ends}
 
 
 def tiny_gguf(file: Path, texts: Iterable[str], *, architecture: str = "llama") -> Path:

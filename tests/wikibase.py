@@ -15,39 +15,19 @@ _PREFIXES = """
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
 _PROPERTIES = {
-    "P1": ("instance of", "ist ein(e)"),
-    "P2": ("subclass of", "Unterklasse von"),
-    "P3": ("mouth of the watercourse", "Mündung"),
-    "P4": ("population", "Einwohnerzahl"),
-    "P5": ("head of government", "Leiter der Regierung"),
-    "P6": ("start time", "Startzeitpunkt"),
-    "P7": ("end time", "Endzeitpunkt"),
-    "P8": ("length", "Länge"),
+    "P1": ("instance of", "ist ein(e)"), "P2": ("subclass of", "Unterklasse von"),
+    "P3": ("mouth of the watercourse", "Mündung"), "P4": ("population", "Einwohnerzahl"),
+    "P5": ("head of government", "Leiter der Regierung"), "P6": ("start time", "Startzeitpunkt"),
+    "P7": ("end time", "Endzeitpunkt"), "P8": ("length", "Länge"),
     "P9": ("point in time", "Zeitpunkt"),
-}
+}  # fmt: skip
 _ALIASES = {"P3": "flows into", "P4": "inhabitants", "P5": "mayor", "P6": "since"}
 _ITEMS = {
-    "Q1": "entity",
-    "Q2": "river",
-    "Q3": "city",
-    "Q4": "port city",
-    "Q5": "human",
-    "Q6": "place",
-    "Q20": "Lomira",
-    "Q21": "Veska",
-    "Q22": "Tarn",
-    "Q23": "Ostra",
-    "Q30": "Norwick",
-    "Q31": "Belmar",
-    "Q32": "Tarn",
-    "Q33": "Milden",
-    "Q34": "Milden",
-    "Q35": "Orlen",
-    "Q36": "Orlen",
-    "Q40": "Ada Lindt",
-    "Q41": "Ben Corvo",
-    "Q42": "Cleo Marsh",
-}
+    "Q1": "entity", "Q2": "river", "Q3": "city", "Q4": "port city", "Q5": "human", "Q6": "place",
+    "Q20": "Lomira", "Q21": "Veska", "Q22": "Tarn", "Q23": "Ostra", "Q30": "Norwick",
+    "Q31": "Belmar", "Q32": "Tarn", "Q33": "Milden", "Q34": "Milden", "Q35": "Orlen",
+    "Q36": "Orlen", "Q40": "Ada Lindt", "Q41": "Ben Corvo", "Q42": "Cleo Marsh",
+}  # fmt: skip
 _CLAIMS = """
 wd:Q2 wdt:P2 wd:Q6 . wd:Q6 wdt:P2 wd:Q1 . wd:Q3 wdt:P2 wd:Q6 . wd:Q4 wdt:P2 wd:Q3 .
 wd:Q5 wdt:P2 wd:Q1 .
@@ -76,14 +56,11 @@ wd:Q99 owl:sameAs wd:Q31 .
 """
 
 
+_FORMS = {"directClaim": "wdt", "claim": "p", "statementProperty": "ps", "qualifier": "pq"}
+
+
 def _property(code: str, names: tuple[str, str]) -> str:
-    forms = {
-        "directClaim": "wdt",
-        "claim": "p",
-        "statementProperty": "ps",
-        "qualifier": "pq",
-    }
-    links = " ; ".join(f"wikibase:{form} {prefix}:{code}" for form, prefix in forms.items())
+    links = " ; ".join(f"wikibase:{form} {prefix}:{code}" for form, prefix in _FORMS.items())
     alias = f' ; skos:altLabel "{_ALIASES[code]}"@en' if code in _ALIASES else ""
     labels = f'rdfs:label "{names[0]}"@en, "{names[1]}"@de'
     return f"wd:{code} a wikibase:Property ; {labels}{alias} ; {links} .\n"
@@ -98,11 +75,5 @@ def _item(code: str, name: str) -> str:
     )
 
 
-WIKIBASE = "".join(
-    (
-        _PREFIXES,
-        *(_property(code, names) for code, names in _PROPERTIES.items()),
-        *(_item(code, name) for code, name in _ITEMS.items()),
-        _CLAIMS,
-    )
-)
+_NAMED = [*(_property(*one) for one in _PROPERTIES.items()), *(_item(*o) for o in _ITEMS.items())]
+WIKIBASE = "".join([_PREFIXES, *_NAMED, _CLAIMS])

@@ -23,14 +23,14 @@ from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.reports.report import Report, percentile
-from askgraph.evaluation.runs import Options, Record, Run
+from askgraph.evaluation.runs import Record, Run
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.evaluation import Crew, evaluated
 from askgraph.workspace.plans import Asked, Wishes, method_choices
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import Selection, graph_of
 
-__all__ = ["FLOORS", "HELD_OUT", "data_folder", "floors_run", "sets", "table"]
+__all__ = ["FLOORS", "HELD_OUT", "align", "data_folder", "floors_run", "sets", "table"]
 
 FLOORS: dict[str, dict[str, float]] = {
     "default": {"f1": 0.80, "f1_flattened": 0.69, "top_half_f1": 0.92},
@@ -77,10 +77,10 @@ def _asked(name: str, path: Path, workspace: Workspace, graph: str | None = None
 
 def floors_run(
     workspace: Workspace, asked: Sequence[Asked], *, method: str, settings: Sequence[str] = (),
-    jobs: int = 1, drafts: int = 0, folder: Path | None = None,
+    jobs: int = 1, folder: Path | None = None,
 ) -> Run:  # fmt: skip
     """Ask all sets, as `askgraph evaluate` would."""
-    wishes = Wishes(method_choices([method], settings), options=Options(drafts=drafts))
+    wishes = Wishes(method_choices([method], settings))
     crew = Crew("processes", jobs) if jobs > 1 else Crew()
     return result_of(
         evaluated(workspace, asked, wishes, Selection(), crew, folder=folder, progress=_told)
@@ -96,30 +96,28 @@ COLUMNS = ("n", "F1 best column", "F1 flattened", "EM", "top-half F1", "answered
 
 
 def table(run: Run, floors: Mapping[str, Mapping[str, float]] = FLOORS) -> tuple[str, bool]:
-    """The figures of each set, a line each, and whether all floors hold."""
-    heads = ("set", *COLUMNS, "p50 ms", "p95 ms", "floors", "ok")
-    lines: list[Sequence[str]] = [heads]
-    fine = True
+    """Return the figures of each set, a line each, and whether all floors hold."""
+    lines: list[Sequence[str]] = [("set", *COLUMNS, "p50 ms", "p95 ms", "floors", "ok")]
     for name in dict.fromkeys(record.benchmark for record in run.records):
         report = Report(tuple(record for record in run.records if record.benchmark == name))
+        refused = report.refused_rightly / max(1, len(report.unanswerable))
+        found = {key: getattr(report, key) for key in NAMES if key != "refused"}
+        found["refused"] = refused
         held = floors.get(name, {})
-        below = [NAMES[key] for key, floor in held.items() if _figure(report, key) < floor]
-        fine = fine and not below
+        below = [NAMES[key] for key, floor in held.items() if found[key] < floor]
         told = ", ".join(f"{NAMES[key]} ≥ {100 * floor:.0f}" for key, floor in held.items())
-        verdict = "below: " + ", ".join(below) if below else "ok"
-        lines.append((name, *_figures(report), told or "none", verdict if held else "-"))
-    widths = [max(len(line[at]) for line in lines) for at in range(len(heads))]
-    text = "\n".join(
-        " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        verdict = ("below: " + ", ".join(below) if below else "ok") if held else "-"
+        lines.append((name, *_figures(report), told or "none", verdict))
+    return align(lines), not any(line[-1].startswith("below") for line in lines)
+
+
+def align(lines: Sequence[Sequence[str]], *, gap: str = " | ", side: str = "<") -> str:
+    """Return lines as a table of aligned columns, cells at the left side (<) or the right (>)."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        gap.join(f"{cell:{side}{width}}" for cell, width in zip(line, widths, strict=True))
         for line in lines
     )
-    return text, fine
-
-
-def _figure(report: Report, key: str) -> float:
-    if key == "refused":
-        return report.refused_rightly / max(1, len(report.unanswerable))
-    return float(getattr(report, key))
 
 
 def _figures(report: Report) -> tuple[str, ...]:
@@ -144,7 +142,6 @@ def _arguments() -> argparse.Namespace:
     add("--jobs", type=int, default=1, help="processes that answer")
     add("--method", default=DEFAULT_METHOD, help="other methods have no floors")
     add("--setting", action="append", default=[], metavar="NAME=VALUE", help="of the method")
-    add("--drafts", type=int, default=0, metavar="K", help="score the K best candidates too")
     add("--workspace", type=Path, help="keep the built graphs here")
     add("--out", type=Path, metavar="RUN", help="keep the run in this folder")
     return parser.parse_args()
@@ -166,7 +163,7 @@ def main() -> int:
             print(f"{name}: skipped, its data is not in {data_folder()} (ASKGRAPH_DATA names it)")
         run = floors_run(
             workspace, asked, method=chosen.method, settings=settings,
-            jobs=chosen.jobs, drafts=chosen.drafts, folder=chosen.out,
+            jobs=chosen.jobs, folder=chosen.out,
         )  # fmt: skip
     for record in run.records:
         for problem in filter(None, (record.error, record.gold_error)):

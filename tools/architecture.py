@@ -18,7 +18,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 
 from askgraph import ask, sample
 from askgraph.workspace import Workspace
@@ -72,8 +72,8 @@ def drawn(rows: list[list[str]], words: Mapping[str, str]) -> str:
         for place, name in enumerate(row):
             x, y = place * (width + GAP), at * (HEIGHT + GAP)
             what = (words.get(f"{name}/") or words.get(f"{name}.py", "")).replace("`", "")
-            boxes.append(_box(name, what if len(row) == 1 else "", x, y, width))
-            boxes[-1] = f"<g><title>{html.escape(f'{name}: {what}')}</title>{boxes[-1]}</g>"
+            box = _box(name, what if len(row) == 1 else "", x, y, width)
+            boxes.append(f"<g><title>{html.escape(f'{name}: {what}')}</title>{box}</g>")
     height = len(rows) * (HEIGHT + GAP) - GAP
     style = 'font-family="sans-serif" font-size="13" role="img" style="max-width:100%"'
     label = "The layers of the package; imports point down"
@@ -82,18 +82,18 @@ def drawn(rows: list[list[str]], words: Mapping[str, str]) -> str:
 
 
 def _box(name: str, words: str, x: float, y: float, width: float) -> str:
-    room = int((width - 120) / 6.4)
+    room, fill = int((width - 120) / 6.4), 'fill="currentColor"'
     short = words if len(words) <= room else words[: room - 1].rsplit(" ", 1)[0] + " …"
-    middle = y + HEIGHT / 2 + 4.5
-    frame = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{HEIGHT}" rx="4"'
-    colours = 'fill="currentColor" fill-opacity="0.06" stroke="currentColor"'
-    said = (
-        f'<text x="{x + 120:g}" y="{middle:g}" fill="currentColor" opacity="0.75" font-size="12">'
-    )
+
+    def text(at: float, style: str, words: str) -> str:
+        return f'<text x="{at:g}" y="{y + HEIGHT / 2 + 4.5:g}" {fill} {style}>{words}</text>'
+
+    said = text(x + 120, 'opacity="0.75" font-size="12"', html.escape(short)) if short else ""
     return (
-        f'{frame} {colours} stroke-opacity="0.5"/>'
-        f'<text x="{x + 12:g}" y="{middle:g}" fill="currentColor" font-weight="bold">{name}</text>'
-        + (f"{said}{html.escape(short)}</text>" if short else "")
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{HEIGHT}" rx="4" {fill}'
+        ' fill-opacity="0.06" stroke="currentColor" stroke-opacity="0.5"/>'
+        + text(x + 12, 'font-weight="bold"', name)
+        + said
     )
 
 
@@ -124,8 +124,9 @@ def _traced() -> Iterator[dict[str, str]]:
     prefix = f"{PACKAGE}/"
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        code = frame.f_code
-        if event == "call" and code.co_filename.startswith(prefix) and _is_function(code):
+        code = frame.f_code  # neither of a module or class nor of a function without a name
+        is_function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")
+        if event == "call" and code.co_filename.startswith(prefix) and is_function:
             called.setdefault(code.co_filename.removeprefix(prefix), code.co_qualname)
 
     before = sys.getprofile()
@@ -138,43 +139,33 @@ def _traced() -> Iterator[dict[str, str]]:
         threading.setprofile(before)
 
 
-def _is_function(code: CodeType) -> bool:
-    """Whether it is neither the body of a module or class nor a function without a name."""
-    return bool(code.co_flags & inspect.CO_OPTIMIZED) and not code.co_name.startswith("<")
-
-
 def tree(package: Path = PACKAGE) -> str:
     """Return the tree of a package: folders with what they are, below them their files."""
-    named = sorted(_described(package), key=lambda pair: _place(pair[0]))
-    width = max(len(_shown(name)) for name, _ in named)
-    lines = [f"{_shown(name):<{width}}  {text}".rstrip() for name, text in named]
+    shown = {}
+    for name, text in sorted(_described(package), key=lambda pair: _place(pair[0])):
+        folders, _, last = name.rstrip("/").rpartition("/")
+        depth = 1 + len(folders.split("/")) if folders else 1
+        shown["  " * depth + last + "/" * name.endswith("/"), name] = text
+    width = max(len(line) for line, _ in shown)
+    lines = [f"{line:<{width}}  {text}".rstrip() for (line, _), text in shown.items()]
     return "\n".join(["src/askgraph/", *lines])
 
 
 def _described(package: Path) -> Iterator[tuple[str, str]]:
-    """Every file by its path in the package; a folder stands for its `__init__.py`."""
+    """Yield every file by its path, with its first sentence; a folder is its `__init__.py`."""
     for path in package.rglob("*.py"):
         name = path.relative_to(package).as_posix()
         folder = name.removesuffix("__init__.py")
-        yield (folder if folder != name and folder else name, _first_sentence(path))
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        first = " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
+        yield (folder if folder != name and folder else name, first)
     yield from OTHERS.items()
-
-
-def _first_sentence(path: Path) -> str:
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
 
 
 def _place(name: str) -> tuple[bool, str, bool, str]:
     """Files of the package itself first, then folder after folder, each before its files."""
     folder, slash, rest = name.partition("/")
     return bool(slash), folder if slash else "", bool(rest), rest if slash else name
-
-
-def _shown(name: str) -> str:
-    return "  " * (1 + name.rstrip("/").count("/")) + (
-        name.rstrip("/").rsplit("/", 1)[-1] + ("/" if name.endswith("/") else "")
-    )
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ Questions, graphs and scores are those of `tools/accuracy_floors.py`.
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -30,17 +30,18 @@ from tools.calibration import (
     Case,
     about,
     cases,
+    chances_of,
+    count_splits,
     curve_file,
     curve_report,
-    fitted_trees,
+    fit_trees,
+    fit_without,
     generated_cases,
-    given_without,
-    held_out,
-    splits,
+    hold_out,
     trees_text,
-    without,
 )
-from tools.unseen_cases import Attempt, answered, kept_in
+from tools.judging import read_folder
+from tools.unseen_cases import Attempt, answered
 
 from askgraph.evaluation.files import replaced
 from askgraph.evaluation.reports.confidence import LOST, RIGHT_FROM, auc_interval, limit_for
@@ -49,6 +50,12 @@ from askgraph.search.decide import CURVE, TREES_FILE, own_trees
 from askgraph.workspace import Workspace
 
 _LOST = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
+_HEAD = (
+    "set                    n    wrong  AUC                   Brier  "
+    "caught in hindsight   caught, limit of others  lost"
+)
+Judged = tuple[Case, float]
+"""A case and its confidence by a model fitted without its graph."""
 
 
 def rejection_report(found: Sequence[Case], confidence: Sequence[float]) -> str:
@@ -58,85 +65,74 @@ def rejection_report(found: Sequence[Case], confidence: Sequence[float]) -> str:
     the one that loses a tenth of the right answers over all other graphs; "in hindsight" it is
     chosen on the set itself. In brackets are 95 % bootstrap intervals over answers.
     """
-    people = [at for at, case in enumerate(found) if case.source == "people"]
+    people = [pair for pair in zip(found, confidence, strict=True) if pair[0].source == "people"]
+    by_set: dict[str, list[Judged]] = {}
+    for pair in people:
+        by_set.setdefault(pair[0].set, []).append(pair)
     lines: list[str] = []
     for least in RIGHT_FROM:
-        lines += [f"right from F1 {least:g}", HEAD, *_sets(found, confidence, people, least), ""]
+        limits = {
+            held: limit_for(_judge([pair for pair in people if pair[0].held != held], least))
+            for held in {case.held for case in found}
+        }
+        rows = (_line(name, own, least, limits) for name, own in by_set.items())
+        lines += [f"right from F1 {least:g}", _HEAD, *rows, ""]
     lines += ["caught of the wrong, where so many of the right are lost (in hindsight)"]
     lines += ["set                   " + "".join(f"{lost:>7.0%}" for lost in _LOST)]
-    for name in _names(found, people):
-        at = [place for place in people if found[place].asked == name]
-        judged = [(confidence[place], found[place].right) for place in at]
-        shares = (_caught(judged, limit_for(judged, lost=lost)) for lost in _LOST)
-        lines.append(f"{name:<22}" + "".join(f"{share:>7.1%}" for share in shares))
+    for name, own in by_set.items():
+        judged = [(chance, case.right) for case, chance in own]
+        wrong = [chance for chance, right in judged if not right]
+        limits_of_set = [limit_for(judged, lost=lost) for lost in _LOST]
+        caught = (sum(one < limit for one in wrong) / max(1, len(wrong)) for limit in limits_of_set)
+        lines.append(f"{name:<22}" + "".join(f"{share:>7.1%}" for share in caught))
     return "\n".join(lines)
 
 
-HEAD = (
-    "set                    n    wrong  AUC                   Brier  "
-    "caught in hindsight   caught, limit of others  lost"
-)
+def _judge(pairs: Sequence[Judged], least: float) -> list[tuple[float, bool]]:
+    return [(chance, case.f1 >= least - 1e-9) for case, chance in pairs]
 
 
-def _sets(
-    found: Sequence[Case], confidence: Sequence[float], people: Sequence[int], least: float
-) -> Iterator[str]:
-    right = [case.f1 >= least - 1e-9 for case in found]
-    limits = {
-        held: limit_for([(confidence[at], right[at]) for at in people if found[at].held != held])
-        for held in {case.held for case in found}
-    }
-    for name in _names(found, people):
-        at = [place for place in people if found[place].asked == name]
-        judged = [(confidence[place], right[place]) for place in at]
-        hindsight = limit_for(judged, lost=LOST)
-        area = auc_interval(judged)
-        brier = float(np.mean([(confidence[n] - found[n].f1) ** 2 for n in at]))
-        wrong = [place for place in at if not right[place]]
-        told = f"{area.mean:.3f} [{area.low:.3f}, {area.high:.3f}]" if area else "-"
-        chosen = _told(confidence[place] < hindsight for place in wrong)
-        caught = _told(confidence[place] < limits[found[place].held] for place in wrong)
-        lost = _told(confidence[n] < limits[found[n].held] for n in at if right[n])
-        yield (
-            f"{name:<22} {len(at):<4} {len(wrong):<6} {told:<21} {brier:.3f}  "
-            f"{chosen:<21} {caught:<24} {lost}"
-        )
+def _line(name: str, own: Sequence[Judged], least: float, limits: dict[str, float]) -> str:
+    judged = _judge(own, least)
+    hindsight, area = limit_for(judged, lost=LOST), auc_interval(judged)
+    brier = float(np.mean([(chance - case.f1) ** 2 for case, chance in own]))
+    wrong = [chance for chance, right in judged if not right]
+    below = [chance < limits[case.held] for case, chance in own]
+    auc = f"{area.mean:.3f} [{area.low:.3f}, {area.high:.3f}]" if area else "-"
+    chosen = _share([chance < hindsight for chance in wrong])
+    caught = _share([one for one, (_, right) in zip(below, judged, strict=True) if not right])
+    lost = _share([one for one, (_, right) in zip(below, judged, strict=True) if right])
+    return (
+        f"{name:<22} {len(own):<4} {len(wrong):<6} {auc:<21} {brier:.3f}  "
+        f"{chosen:<21} {caught:<24} {lost}"
+    )
 
 
-def _names(found: Sequence[Case], people: Sequence[int]) -> list[str]:
-    return list(dict.fromkeys(found[place].asked for place in people))
-
-
-def _told(rejected: Iterable[bool]) -> str:
-    values = [float(one) for one in rejected]
-    if not values:
+def _share(rejected: Sequence[bool]) -> str:
+    if not rejected:
         return "-"
-    share = bootstrap_interval(values)
+    share = bootstrap_interval(list(map(float, rejected)))
     return f"{share.mean:.1%} [{share.low:.1%}, {share.high:.1%}]"
 
 
-def _caught(judged: Sequence[tuple[float, bool]], limit: float) -> float:
-    wrong = [confidence < limit for confidence, right in judged if not right]
-    return sum(wrong) / len(wrong) if wrong else 0.0
-
-
 def report(found: Sequence[Case], given: Sequence[float]) -> str:
-    """The trees, the curve, and what confidences catch, each graph by what others `given`."""
-    own, new = splits(own_trees()), splits(fitted_trees([case for case in found if case.left == 1]))
+    """Return the trees, the curve, and what confidences catch, by what other graphs `given`."""
+    firsts = [case for case in found if case.left == 1]
+    own, new = count_splits(own_trees()), count_splits(fit_trees(firsts))
     lines = ["evidence           in use   fitted (splits of the trees)"]
     lines += [f"{name:<18} {own[name]:>6}   {new[name]:>6}" for name in own_trees().evidence]
     if len({case.graph for case in found}) == 1:
         lines.append("(only one graph: it was fitted on itself)")
-    lines += ["", curve_report(found, given), "", rejection_report(found, held_out(found, given))]
+    lines += ["", curve_report(found, given), "", rejection_report(found, hold_out(found, given))]
     return "\n".join(lines)
 
 
 def written(found: Sequence[Case], given: Sequence[float], command: str) -> tuple[str, str]:
-    """The two files of the package: the trees, and the curve.
+    """Return the two files of the package: the trees, and the curve.
 
     The curve is fitted to what each graph gets from trees fitted without it, as new graphs will.
     """
-    trees = fitted_trees([case for case in found if case.left == 1])
+    trees = fit_trees([case for case in found if case.left == 1])
     first = "Trees over the evidence for and against an answer; see askgraph.search.decide."
     return trees_text(trees, [first, *about(found, command)]), curve_file(found, given, command)
 
@@ -173,12 +169,12 @@ def main() -> None:
         made = [case for one in wanted for case in generated_cases(one, workspace, number=number)]
     asked = sum(len(one.questions) for one in wanted)
     if chosen.unseen is not None:
-        others = [one for one in kept_in(chosen.unseen / "attempts", Attempt) if one.evidence]
+        others = [one for one in read_folder(chosen.unseen / "attempts", Attempt) if one.evidence]
         people += [answered(one) for one in others]
         asked += len(others)
     print(f"{len(people)} answers to {asked} questions, {len(made)} to generated and masked ones\n")
     found = people + made
-    given = given_without(found, without(found))
+    given = chances_of(found, fit_without(found))
     print(report(found, given))
     if chosen.write:
         command = f"python tools/calibrate.py --write --generated {number}"

@@ -6,12 +6,12 @@ Pages keep the places and the links that they have in the repository; a link to 
 page of the site becomes one to the reference of that module, or plain text.
 """
 
+import posixpath
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -23,34 +23,44 @@ _FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "sou
 _STYLED = re.compile(r"""url\(\s*["']?(?:https?:)?//|@import\s+["']?(?:https?:)?//""")
 
 
-@dataclass
-class _Page:
-    """What a page has: the ids that a link may name, its links, and what it fetches."""
+class _Page(HTMLParser):
+    """A page of the site: the ids that a link may name, its links, and what it fetches."""
 
-    ids: set[str] = field(default_factory=set)
-    links: list[str] = field(default_factory=list)
-    fetched: list[str] = field(default_factory=list)
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.ids, self.links, self.fetched = set[str](), list[str](), list[str]()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what a tag names or leads to."""
+        values = {name: value or "" for name, value in attrs}
+        if "id" in values:
+            self.ids.add(values["id"])
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        elif tag in _FETCHED and _FETCHED[tag] in values and values.get("rel") != "canonical":
+            self.fetched.append(values[_FETCHED[tag]])
 
 
 def complaints(site: Path) -> list[str]:
     """Return a line for each broken link and each resource of another host, sorted."""
-    pages = {path.resolve(): _read(path) for path in site.rglob("*.html")}
+    pages = {path.resolve(): _Page(path) for path in site.rglob("*.html")}
     found = [
         f"{path.relative_to(site.resolve())}: {words}"
         for path in pages
         for words in _wrong(site, path, pages)
     ]
-    for path in site.rglob("*.css"):
-        if _STYLED.search(path.read_text(encoding="utf-8")):
-            found.append(f"{path.relative_to(site)}: a style from another host")
+    found += [
+        f"{path.relative_to(site)}: a style from another host"
+        for path in site.rglob("*.css")
+        if _STYLED.search(path.read_text(encoding="utf-8"))
+    ]
     return sorted(found)
 
 
 def _wrong(site: Path, path: Path, pages: dict[Path, _Page]) -> Iterator[str]:
     page = pages[path]
-    for address in page.fetched:
-        if urlsplit(address).netloc:
-            yield f"fetches {address}"
+    yield from (f"fetches {address}" for address in page.fetched if urlsplit(address).netloc)
     for link in [*page.links, *page.fetched]:
         parts = urlsplit(link)
         if parts.scheme or parts.netloc:
@@ -63,27 +73,6 @@ def _wrong(site: Path, path: Path, pages: dict[Path, _Page]) -> Iterator[str]:
             target in pages and parts.fragment and unquote(parts.fragment) not in pages[target].ids
         ):
             yield f"{link} has no such heading"
-
-
-def _read(path: Path) -> _Page:
-    reader = _Reader()
-    reader.feed(path.read_text(encoding="utf-8"))
-    return reader.page
-
-
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.page = _Page()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value or "" for name, value in attrs}
-        if "id" in values:
-            self.page.ids.add(values["id"])
-        if tag == "a" and "href" in values:
-            self.page.links.append(values["href"])
-        elif tag in _FETCHED and _FETCHED[tag] in values and values.get("rel") != "canonical":
-            self.page.fetched.append(values[_FETCHED[tag]])
 
 
 ROOT = Path(__file__).parents[1]
@@ -115,8 +104,11 @@ def gather(root: Path, build: Path) -> None:
         if source == architecture.PAGE:
             text = architecture.filled(text)
         texts[placed(source)] = relinked(text, source)
-    decisions = {name: text for name, text in texts.items() if name.startswith("decisions/")}
-    texts["decisions/index.md"] = decisions_page(decisions)
+    decisions = ["# Decisions\n", "Why it is built so: each with its context and its price.\n"]
+    for name in sorted(name for name in texts if name.startswith("decisions/")):
+        title = texts[name].splitlines()[0].removeprefix("# ")
+        decisions.append(f"- [{title}]({PurePosixPath(name).name})")
+    texts["decisions/index.md"] = "\n".join(decisions) + "\n"
     texts |= {f"reference/{name}": text for name, text in reference_pages().items()}
     for name, text in texts.items():
         place = build / PAGES / name
@@ -132,56 +124,27 @@ def placed(source: str) -> str:
 
 def relinked(text: str, source: str) -> str:
     """Return a page whose links hold on the site; `source` is its place in the repository."""
-    pieces = _FENCED.split(text)
-    pieces[::2] = [_LINK.sub(_link_of(source), piece) for piece in pieces[::2]]
-    return "".join(pieces)
+    here = posixpath.dirname(placed(source))
 
-
-def decisions_page(decisions: dict[str, str]) -> str:
-    """Return the list of all decisions, by the first lines of their pages."""
-    lines = ["# Decisions\n", "Why it is built so: each with its context and its price.\n"]
-    for name in sorted(decisions):
-        title = decisions[name].splitlines()[0].removeprefix("# ")
-        lines.append(f"- [{title}]({PurePosixPath(name).name})")
-    return "\n".join(lines) + "\n"
-
-
-def _link_of(source: str) -> Callable[[re.Match[str]], str]:
-    """What a link of a page becomes."""
-    here = PurePosixPath(placed(source)).parent
-
-    def made(found: re.Match[str]) -> str:
+    def relink(found: re.Match[str]) -> str:
         words, target, anchor = found[1], found[2], found[3] or ""
-        wanted = _normal(PurePosixPath(source).parent / target)
-        if target.endswith("/"):
-            wanted += "/"
+        wanted = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
+        wanted += "/" * target.endswith("/")
         if wanted.startswith("src/askgraph/") and wanted.endswith(".py"):
             dotted = wanted.removeprefix("src/").removesuffix(".py").replace("/", ".")
-            dotted = dotted.removesuffix(".__init__")
+            anchor = f"#{dotted.removesuffix('.__init__')}"
             page = f"reference/python/{dotted.split('.')[1]}.md"
-            return f"[{words}]({_relative(page, here)}#{dotted})"
-        if wanted in ELSEWHERE or wanted.startswith("docs/"):
-            return f"[{words}]({_relative(placed(wanted), here)}{anchor})"
-        return words
-
-    return made
-
-
-def _normal(path: PurePosixPath) -> str:
-    """A path without `..`, as `os.path.normpath` has it, with slashes on every system."""
-    parts: list[str] = []
-    for part in path.parts:
-        if part == "..":
-            parts = parts[:-1]
+        elif wanted in ELSEWHERE or wanted.startswith("docs/"):
+            page = placed(wanted)
         else:
-            parts.append(part)
-    return "/".join(parts)
+            return words
+        below = page.removeprefix(f"{here}/") if here else page
+        up = "../" * (here.count("/") + 1) if here and below == page else ""
+        return f"[{words}]({up}{below}{anchor})"
 
-
-def _relative(page: str, here: PurePosixPath) -> str:
-    up = "../" * len(here.parts)
-    below = PurePosixPath(page)
-    return str(below.relative_to(here)) if below.is_relative_to(here) else f"{up}{page}"
+    pieces = _FENCED.split(text)
+    pieces[::2] = [_LINK.sub(relink, piece) for piece in pieces[::2]]
+    return "".join(pieces)
 
 
 def built(build: Path) -> list[str]:

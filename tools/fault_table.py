@@ -31,6 +31,7 @@ __all__ = ["Line", "lines"]
 TIMEOUT = 2.0
 ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o }"
 BOMB = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"
+HUNGRY = "SELECT * WHERE { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c"
 
 FAULTS: list[tuple[str, list[Fault]]] = [
     ("401", [faults.status(401)]),
@@ -79,18 +80,21 @@ async def lines() -> list[Line]:
     """Act out all faults."""
     store = Store()
     store.load(SMALL.encode(), RdfFormat.TRIG)
-    found: list[Line] = []
     with SparqlServer(store) as server, tempfile.TemporaryDirectory() as folder:
-        down = HttpEndpoint("http://127.0.0.1:9/sparql", timeout=TIMEOUT)
-        found.append(await _seen("down", down, ALL))
+
+        async def see(fault: str, query: str, url: str = server.url) -> Line:
+            endpoint = HttpEndpoint(url, timeout=TIMEOUT)
+            line = await _seen(fault, endpoint, query)
+            await endpoint.close()
+            return line
+
+        found = [await see("down", ALL, "http://127.0.0.1:9/sparql")]
         for name, acts in FAULTS:
             server.acts.extend(acts)
-            found.append(await _seen(name, HttpEndpoint(server.url, timeout=TIMEOUT), ALL))
+            found.append(await see(name, ALL))
             server.acts.clear()
-        for name, query in QUERIES:
-            found.append(await _seen(name, HttpEndpoint(server.url, timeout=TIMEOUT), query))
-        found += await _embedded(Path(folder))
-    return found
+        found += [await see(name, query) for name, query in QUERIES]
+        return [*found, *await _embedded(Path(folder))]
 
 
 async def _embedded(folder: Path) -> list[Line]:
@@ -99,20 +103,18 @@ async def _embedded(folder: Path) -> list[Line]:
     )
     OxigraphEndpoint.load([folder / "many.nt"], folder / "store")
     endpoint = OxigraphEndpoint(folder / "store", timeout=TIMEOUT, memory=300 * 2**20)
-    hungry = "SELECT * WHERE { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c"
-
     queries = {
         "query bomb (embedded)": BOMB,
         "the query after the bomb": ALL,
-        "a query that eats memory (embedded)": hungry,
+        "a query that eats memory (embedded)": HUNGRY,
         "the query after that": ALL,
     }
-    found = [await _seen(name, endpoint, query, close=False) for name, query in queries.items()]
+    found = [await _seen(name, endpoint, query) for name, query in queries.items()]
     await endpoint.close()
     return found
 
 
-async def _seen(fault: str, endpoint: Endpoint, query: str, *, close: bool = True) -> Line:
+async def _seen(fault: str, endpoint: Endpoint, query: str) -> Line:
     began = time.monotonic()
     try:
         result = await endpoint.select(query, limit=20_000)
@@ -121,10 +123,7 @@ async def _seen(fault: str, endpoint: Endpoint, query: str, *, close: bool = Tru
             seen += f", cut off by {result.truncated.by}: {result.truncated.reason}"
     except AskgraphError as problem:
         seen = f"{type(problem).__name__}: {problem}"
-    seconds = time.monotonic() - began
-    if close:
-        await endpoint.close()
-    return Line(fault, seen, seconds)
+    return Line(fault, seen, time.monotonic() - began)
 
 
 def main() -> int:

@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from askgraph.index import stem, tokens
@@ -32,8 +33,8 @@ _LEAST = 0.2
 """The weight below which two words are not akin."""
 _UP = (1.0, 0.8, 0.64, 0.52, 0.42)
 """What each step to a more general noun leaves of the weight."""
-_DOWN = (1.0, 0.7)
-"""The same to more special ones."""
+_DOWN = 0.7
+"""The same of a step to more special ones."""
 _VERB, _COMPOSED = 0.7, 0.8
 """What a step between verbs and a second relation leave."""
 _DERIVED = 0.55
@@ -125,24 +126,23 @@ class WordNet:
             found.update(re.findall(r"[a-z]+", synset.gloss.lower()))
         return found
 
-    def shares(self, word: str) -> dict[Sense, float]:
-        """How likely each sense of a word is, by the texts and by its rank."""
-        ranks: Counter[str] = Counter()
-        raw = {}
-        for sense in self.senses.get(word, ()):
-            ranks[sense[0]] += 1
-            raw[sense] = self.counts[word, sense] + 0.5 / ranks[sense[0]]
-        total = sum(raw.values())
-        return {sense: one / total for sense, one in raw.items()}
-
     @cached_property
     def share(self) -> Mapping[tuple[str, Sense], float]:
-        """The same for every word."""
-        return {
-            (word, sense): share
-            for word in self.senses
-            for sense, share in self.shares(word).items()
-        }
+        """How likely each sense of a word is, by the texts and by its rank."""
+        found = {}
+        for word, senses in self.senses.items():
+            ranks: Counter[str] = Counter()
+            raw = {}
+            for sense in senses:
+                ranks[sense[0]] += 1
+                raw[sense] = self.counts[word, sense] + 0.5 / ranks[sense[0]]
+            total = sum(raw.values())
+            found.update({(word, sense): one / total for sense, one in raw.items()})
+        return found
+
+    def mean(self, share: float, word: str, sense: Sense) -> float:
+        """The geometric mean of a share and that of another word's sense."""
+        return math.sqrt(share * self.share.get((word.lower(), sense), 0.0))
 
     @cached_property
     def below(self) -> Mapping[Sense, int]:
@@ -191,115 +191,96 @@ def _synset(line: str) -> tuple[str, Synset]:
     return cells[0], Synset(words, cells[1], tuple(links), gloss.strip())
 
 
-@dataclass
-class _Relatives:
-    """The relatives of one word, each with its best relation."""
-
-    net: WordNet
-    word: str
-    found: dict[tuple[str, str], float] = field(default_factory=dict)
-
-    def add(self, how: str, other: str, weight: float) -> None:
-        said = _said(other)
-        if "_" not in said and how not in "+-" and self.net.used[other.lower()] < _RARE:
-            return
-        if said and said != _said(self.word) and weight >= _LEAST:
-            known = self.found.get((how, said), 0.0)
-            self.found[how, said] = max(known, min(weight, 1.0))
-
-    def all(self) -> None:
-        for sense, share in self.net.shares(self.word).items():
-            self._same(sense, share)
-            self._derived(sense, share)
-            if sense[0] == "n":
-                self._general(sense, share)
-            self._special(sense, share)
-            self._place(sense, share)
-            if sense[0] == "a":
-                self._scales(sense, share)
-
-    def _same(self, sense: Sense, share: float) -> None:
-        if sense[0] not in "nv":
-            return
-        for other in self.net.synsets[sense].words:
-            weight = math.sqrt(share * self._share(other, sense))
-            self.add("s", other, weight)
-            for derived, to in self.net.related(other.lower(), sense, "+"):
-                there = self.net.share.get((derived.lower(), to), 0.0)
-                how = self._family(sense, to, "s")
-                self.add(how, derived, _COMPOSED * weight * math.sqrt(there))
-
-    def _derived(self, sense: Sense, share: float) -> None:
-        for other, to in self.net.related(self.word, sense, "+ \\ <"):
-            weight = max(math.sqrt(share * self._share(other, to)), _DERIVED * _likeness(share))
-            self.add(self._family(sense, to, "d"), other, weight)
-            for again, last in self.net.related(other.lower(), to, "+"):
-                nearer = math.sqrt(share * self._share(again, last))
-                how = self._family(sense, last, "d")
-                self.add(how, again, _COMPOSED * max(nearer, _DERIVED * _likeness(share)))
-
-    def _family(self, sense: Sense, to: Sense, how: str) -> str:
-        """The relation to a word made of another; to the doer of something it is one of its own."""
-        files = [self.net.synsets[one].file for one in (sense, to) if one[0] == "n"]
-        doer = to[0] == "n" and files[-1] == _PERSONS and files[:-1] != [_PERSONS]
-        return "g" if doer else how
-
-    def _general(self, sense: Sense, share: float) -> None:
-        level, seen = [sense], {sense}
-        person = self.net.synsets[sense].file == _PERSONS
-        for step, left in enumerate(_UP[1:], 1):
-            level = [p for one in level for p in self.net.linked(one, "@") if p not in seen]
-            seen.update(level)
-            for parent in level:
-                words = self.net.synsets[parent].words
-                told = [w for w in words if w in _STILL_TOLD]
-                few = self.net.below[parent] <= _TOO_GENERAL and step <= 2
-                for other in words if few else told:
-                    weight = left * math.sqrt(share * self._share(other, parent))
-                    self.add("u", other, weight)
-        if person:
-            self.add("u", "person", _UP[-1] * math.sqrt(share))
-
-    def _special(self, sense: Sense, share: float) -> None:
-        if sense[0] == "v":
-            for near in self.net.linked(sense, "@ ~"):
-                for other in self.net.synsets[near].words:
-                    self.add("s", other, _VERB * math.sqrt(share * self._share(other, near)))
-        if sense[0] != "n":
-            return
-        level = [sense]
-        for left in _DOWN[1:]:
-            level = [child for one in level for child in self.net.linked(one, "~")]
-            for child in level:
-                for other in self.net.synsets[child].words:
-                    self.add("l", other, left * math.sqrt(share * self._share(other, child)))
-
-    def _place(self, sense: Sense, share: float) -> None:
-        """What a people, a language or an adjective of a place is called after."""
-        synset = self.net.synsets[sense]
-        if not synset.words[0][:1].isupper():
-            return
-        for other, to in self.net.related(self.word, sense, "+ \\"):
-            if to[0] == "n" and other[:1].isupper() and self.net.synsets[to].file == "15":
-                for name in self.net.synsets[to].words:
-                    self.add("n", name, max(0.7, math.sqrt(share)))
-        if sense[0] == "n" and (found := _NATIVE.search(synset.gloss)):
-            self.add("n", found.group(1), 0.9)
-
-    def _scales(self, sense: Sense, share: float) -> None:
-        """The nouns of the scale that an adjective lies on, and the end at which."""
-        heads = [(sense, 1.0), *((head, 0.75) for head in self.net.linked(sense, "&"))]
-        for head, left in heads:
-            for noun, up, weight in _scale(self.net, head):
-                self.add("+" if up else "-", noun, left * weight * math.sqrt(share))
-
-    def _share(self, word: str, sense: Sense) -> float:
-        return self.net.share.get((word.lower(), sense), 0.0)
+Relation = tuple[str, str, float]  # its kind, the other word, its weight
 
 
-def _likeness(share: float) -> float:
-    """1 for a sense that is not rare, less for one that is."""
-    return min(1.0, share / 0.15)
+def _find_relatives(net: WordNet, word: str) -> dict[tuple[str, str], float]:
+    """Return the relatives of one word, each with its best relation."""
+    found: dict[tuple[str, str], float] = {}
+    for sense in net.senses.get(word, ()):
+        share = net.share[word, sense]
+        for how, other, weight in chain.from_iterable(
+            find(net, word, sense, share)
+            for find in (_same, _derived, _general, _special, _places, _scales)
+        ):
+            said = _said(other)
+            if "_" not in said and how not in "+-" and net.used[other.lower()] < _RARE:
+                continue
+            if said and said != _said(word) and weight >= _LEAST:
+                found[how, said] = max(found.get((how, said), 0.0), min(weight, 1.0))
+    return found
+
+
+def _same(net: WordNet, word: str, sense: Sense, share: float) -> Iterator[Relation]:
+    """Words of the same meaning, and words derived of these."""
+    for other in net.synsets[sense].words if sense[0] in "nv" else ():
+        weight = net.mean(share, other, sense)
+        yield "s", other, weight
+        for derived, to in net.related(other.lower(), sense, "+"):
+            kind = _family(net, sense, to, "s")
+            yield kind, derived, _COMPOSED * weight * net.mean(1.0, derived, to)
+
+
+def _derived(net: WordNet, word: str, sense: Sense, share: float) -> Iterator[Relation]:
+    """Words made of this one, or of which it is made; in a rare sense they count for less."""
+    least = _DERIVED * min(1.0, share / 0.15)
+    for other, to in net.related(word, sense, "+ \\ <"):
+        yield _family(net, sense, to, "d"), other, max(net.mean(share, other, to), least)
+        for again, last in net.related(other.lower(), to, "+"):
+            weight = _COMPOSED * max(net.mean(share, again, last), least)
+            yield _family(net, sense, last, "d"), again, weight
+
+
+def _family(net: WordNet, sense: Sense, to: Sense, how: str) -> str:
+    """The relation to a word made of another; to the doer of something it is one of its own."""
+    files = [net.synsets[one].file for one in (sense, to) if one[0] == "n"]
+    doer = to[0] == "n" and files[-1] == _PERSONS and files[:-1] != [_PERSONS]
+    return "g" if doer else how
+
+
+def _general(net: WordNet, word: str, sense: Sense, share: float) -> Iterator[Relation]:
+    """More general nouns."""
+    level, seen = [sense] if sense[0] == "n" else [], {sense}
+    for step, left in enumerate(_UP[1:], 1):
+        level = [p for one in level for p in net.linked(one, "@") if p not in seen]
+        seen.update(level)
+        for parent in level:
+            few = net.below[parent] <= _TOO_GENERAL and step <= 2
+            for other in net.synsets[parent].words:
+                if few or other in _STILL_TOLD:
+                    yield "u", other, left * net.mean(share, other, parent)
+    if sense[0] == "n" and net.synsets[sense].file == _PERSONS:
+        yield "u", "person", _UP[-1] * math.sqrt(share)
+
+
+def _special(net: WordNet, word: str, sense: Sense, share: float) -> Iterator[Relation]:
+    """More special nouns; verbs that are more special or more general."""
+    steps = {"v": ("s", "@ ~", _VERB), "n": ("l", "~", _DOWN)}
+    how, kinds, left = steps.get(sense[0], ("", "", 0.0))
+    for near in net.linked(sense, kinds):
+        for other in net.synsets[near].words:
+            yield how, other, left * net.mean(share, other, near)
+
+
+def _places(net: WordNet, word: str, sense: Sense, share: float) -> Iterator[Relation]:
+    """What a people, a language or an adjective of a place is called after."""
+    synset = net.synsets[sense]
+    if not synset.words[0][:1].isupper():
+        return
+    for other, to in net.related(word, sense, "+ \\"):
+        if to[0] == "n" and other[:1].isupper() and net.synsets[to].file == "15":
+            for name in net.synsets[to].words:
+                yield "n", name, max(0.7, math.sqrt(share))
+    if sense[0] == "n" and (found := _NATIVE.search(synset.gloss)):
+        yield "n", found.group(1), 0.9
+
+
+def _scales(net: WordNet, word: str, sense: Sense, share: float) -> Iterator[Relation]:
+    """The nouns of the scale that an adjective lies on, and the end at which."""
+    if sense[0] == "a":
+        for head, left in [(sense, 1.0), *((head, 0.75) for head in net.linked(sense, "&"))]:
+            for noun, up, weight in _scale(net, head):
+                yield "+" if up else "-", noun, left * weight * math.sqrt(share)
 
 
 def _scale(net: WordNet, sense: Sense) -> Iterator[tuple[str, bool, float]]:
@@ -357,9 +338,7 @@ def entries(net: WordNet) -> dict[str, dict[tuple[str, str], float]]:
         key = _said(word)
         if not key.isalpha() or len(key) < 3 or key in functional or net.used[word] < _RARE:
             continue
-        relatives = _Relatives(net, word)
-        relatives.all()
-        for relation, weight in relatives.found.items():
+        for relation, weight in _find_relatives(net, word).items():
             if relation[1] != key:
                 own = found.setdefault(key, {})
                 own[relation] = max(own.get(relation, 0.0), weight)

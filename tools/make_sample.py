@@ -1,4 +1,4 @@
-"""Writes the sample graph: `python tools/make_sample.py` turns `sample_facts/*.csv` into Turtle.
+"""Write the sample graph: `python tools/make_sample.py` turns `sample_facts/*.csv` into Turtle.
 
 The fact tables are the source of `space.ttl`; `questions.ttl` is written by hand, and
 `questions.jsonl` holds the same questions with the answers that the graph gives to their queries.
@@ -15,7 +15,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyoxigraph as ox
@@ -36,64 +35,16 @@ PREFIXES = {
 }
 HEADER = "# A graph of well-known facts about space exploration, written for askgraph.\n"
 GENERATED = "# Made by tools/make_sample.py from the tables in tools/sample_facts.\n\n"
+FIRST = ["a", "rdfs:label", "skos:altLabel", "rdfs:comment"]
+"""Predicates that come first in a block; the others come by name."""
 
 Row = Mapping[str, str]
-
-
-@dataclass
-class Block:
-    """What the graph says of one subject: its Turtle terms by predicate."""
-
-    subject: str
-    values: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, predicate: str, *terms: str) -> None:
-        """Adds terms, each once, in the order they come."""
-        known = self.values.setdefault(predicate, [])
-        known.extend(term for term in dict.fromkeys(terms) if term not in known)
-
-    def turtle(self) -> str:
-        """The block as it is written: type and names first, then by predicate."""
-        first = ["a", "rdfs:label", "skos:altLabel", "rdfs:comment"]
-        rest = sorted(self.values.keys() - set(first))
-        lines = [
-            f"    {predicate} {', '.join(self.values[predicate])}"
-            for predicate in first + rest
-            if self.values.get(predicate)
-        ]
-        return f"{self.subject}\n" + " ;\n".join(lines) + " .\n"
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The classes and predicates that the tables may use."""
-
-    classes: Mapping[str, Row]
-    predicates: Mapping[str, Row]
-
-    def types(self, name: str) -> list[str]:
-        """The class and its ancestors, so that no reader has to infer them."""
-        chain = [f"ont:{name}"]
-        while name := self.classes[name]["parent"]:
-            chain.append(f"ont:{name}")
-        return chain
-
-    def term(self, predicate: str, value: str) -> str:
-        """A cell's value as a Turtle term of the predicate's range."""
-        match self.predicates[predicate]["range"]:
-            case "xsd:decimal":
-                return value if "." in value else f"{value}.0"
-            case "xsd:double" | "xsd:integer":
-                return value
-            case "xsd:date" | "xsd:gYear" | "":
-                datatype = "gYear" if re.fullmatch(r"\d{4}", value) else "date"
-                return f'"{value}"^^xsd:{datatype}'
-            case _:
-                return f"space:{value}"
+Block = tuple[str, Mapping[str, Iterable[str]]]
+"""What the graph says of one subject: its Turtle terms by predicate."""
 
 
 def main() -> None:
-    """Writes the graph and the answered questions beside the handwritten questions."""
+    """Write the graph and the answered questions beside the handwritten questions."""
     graph = graph_turtle()
     questions = (SAMPLE / QUESTIONS).read_text(encoding="utf-8")
     (SAMPLE / "space.ttl").write_text(graph, encoding="utf-8")
@@ -101,161 +52,157 @@ def main() -> None:
 
 
 def graph_turtle() -> str:
-    """The text of `space.ttl`."""
-    vocabulary = Vocabulary(by_id("classes"), by_id("predicates"))
-    tables = {
-        path.stem: rows(path.stem)
-        for path in sorted(FACTS.glob("*.csv"))
-        if path.stem not in {"classes", "predicates", "crew"}
-    }
+    """Return the text of `space.ttl`."""
+    tables = {path.stem: read_rows(path) for path in sorted(FACTS.glob("*.csv"))}
+    classes, predicates, crew = map(tables.pop, ("classes", "predicates", "crew"))
+    parents = {row["id"]: row["parent"] for row in classes}
+    ranges = {row["id"]: row["range"] for row in predicates}
     entities = {row["id"]: row for table in tables.values() for row in table}
     sections = {
-        "vocabulary: classes": class_blocks(vocabulary),
-        "vocabulary: predicates": predicate_blocks(vocabulary),
-        **{name: [entity_block(row, vocabulary) for row in t] for name, t in tables.items()},
-        "crew memberships": list(crew_blocks(rows("crew"), entities)),
+        "vocabulary: classes": [
+            declaration(row, ["owl:Class"], {"rdfs:subClassOf": row["parent"]}) for row in classes
+        ],
+        "vocabulary: predicates": list(map(predicate_block, predicates)),
+        **{name: [entity_block(row, parents, ranges) for row in t] for name, t in tables.items()},
+        "crew memberships": list(crew_blocks(crew, entities)),
     }
-    refuse_unknown(sections.values())
+    refuse_unknown([block for blocks in sections.values() for block in blocks])
     prefixes = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in PREFIXES.items())
     parts = [
-        f"\n# {name.replace('_', ' ')}\n\n" + "\n".join(turtle_of(blocks))
+        f"\n# {name.replace('_', ' ')}\n\n" + "\n".join(map(turtle, sorted(blocks, key=order)))
         for name, blocks in sections.items()
     ]
     return HEADER + GENERATED + prefixes + "".join(parts)
 
 
-def rows(table: str) -> list[Row]:
-    """The rows of a fact table; exits when a row has more or fewer cells than the header."""
-    with (FACTS / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+def read_rows(path: Path) -> list[Row]:
+    """Read a fact table; exit if a row has more or fewer cells than the header."""
+    with path.open(encoding="utf-8", newline="") as file:
         header, *cells = csv.reader(file)
     for row in cells:
         if len(row) != len(header):
-            sys.exit(f"{table}.csv: {row[0]!r} has {len(row)} cells, the header {len(header)}")
+            sys.exit(f"{path.name}: {row[0]!r} has {len(row)} cells, the header {len(header)}")
     return [dict(zip(header, row, strict=True)) for row in cells]
 
 
-def by_id(table: str) -> dict[str, Row]:
-    """The rows of a fact table by their local names."""
-    return {row["id"]: row for row in rows(table)}
-
-
-def class_blocks(vocabulary: Vocabulary) -> list[Block]:
-    """The declarations of the classes."""
-    return [
-        declaration(row, "owl:Class", {"rdfs:subClassOf": row["parent"]})
-        for row in vocabulary.classes.values()
+def turtle(block: Block) -> str:
+    """Return a block as it is written: type and names first, then by predicate."""
+    subject, values = block
+    lines = [
+        f"    {predicate} {', '.join(dict.fromkeys(values[predicate]))}"
+        for predicate in [*FIRST, *sorted(values.keys() - set(FIRST))]
+        if values.get(predicate)
     ]
+    return f"{subject}\n" + " ;\n".join(lines) + " .\n"
 
 
-def predicate_blocks(vocabulary: Vocabulary) -> list[Block]:
-    """The declarations of the predicates."""
-    blocks = []
-    for row in vocabulary.predicates.values():
-        literal = row["range"].startswith("xsd:") or not row["range"]
-        kind = "owl:DatatypeProperty" if literal else "owl:ObjectProperty"
-        block = declaration(
-            row,
-            kind,
-            {
-                "rdfs:domain": row["domain"],
-                "rdfs:range": row["range"],
-                "owl:inverseOf": row["inverseOf"],
-            },
-        )
-        if row["characteristic"] == "transitive":
-            block.add("a", "owl:TransitiveProperty")
-        blocks.append(block)
-    return blocks
+def order(block: Block) -> tuple[str, int]:
+    """Sort by subject; the numbers in crew nodes sort as numbers."""
+    found = re.fullmatch(r"(.*?)(?:-(\d+))?", block[0])
+    return (found[1], int(found[2] or 0)) if found else (block[0], 0)
 
 
-def declaration(row: Row, kind: str, links: Mapping[str, str]) -> Block:
-    """A class or predicate with its names and its links to others."""
-    block = Block(f"ont:{row['id']}")
-    block.add("a", kind)
-    add_names(block, row)
-    for predicate, target in links.items():
-        if target:
-            block.add(predicate, target if ":" in target else f"ont:{target}")
-    return block
+def predicate_block(row: Row) -> Block:
+    """Return the declaration of a predicate."""
+    is_literal = row["range"].startswith("xsd:") or not row["range"]
+    kinds = ["owl:DatatypeProperty" if is_literal else "owl:ObjectProperty"]
+    if row["characteristic"] == "transitive":
+        kinds.append("owl:TransitiveProperty")
+    links = {f"rdfs:{name}": row[name] for name in ("domain", "range")}
+    return declaration(row, kinds, links | {"owl:inverseOf": row["inverseOf"]})
 
 
-def entity_block(row: Row, vocabulary: Vocabulary) -> Block:
-    """An entity with its types, names and facts."""
-    block = Block(f"space:{row['id']}")
+def declaration(row: Row, kinds: list[str], links: Mapping[str, str]) -> Block:
+    """Return a class or predicate with its names and its links to others."""
+    targets = {
+        predicate: [target if ":" in target else f"ont:{target}"]
+        for predicate, target in links.items()
+        if target
+    }
+    return f"ont:{row['id']}", {"a": kinds, **names_of(row), **targets}
+
+
+def entity_block(row: Row, parents: Mapping[str, str], ranges: Mapping[str, str]) -> Block:
+    """Return an entity with its types, names and facts.
+
+    The ancestors of its classes are types, too, so that no reader has to infer them.
+    """
+    types = []
     for name in several(row["type"]):
-        block.add("a", *vocabulary.types(name))
-    add_names(block, row)
-    for column in row.keys() - NAMING:
-        terms = [vocabulary.term(column, value) for value in several(row[column])]
-        if terms:
-            block.add(f"ont:{column}", *terms)
-    return block
+        while name:
+            types.append(f"ont:{name}")
+            name = parents[name]
+    facts = {
+        f"ont:{column}": [term(ranges[column], value) for value in several(row[column])]
+        for column in row.keys() - NAMING
+    }
+    return f"space:{row['id']}", {"a": types, **names_of(row), **facts}
+
+
+def term(kind: str, value: str) -> str:
+    """Return a cell's value as a Turtle term of a predicate's range."""
+    match kind:
+        case "xsd:decimal":
+            return value if "." in value else f"{value}.0"
+        case "xsd:double" | "xsd:integer":
+            return value
+        case "xsd:date" | "xsd:gYear" | "":
+            datatype = "gYear" if re.fullmatch(r"\d{4}", value) else "date"
+            return f'"{value}"^^xsd:{datatype}'
+        case _:
+            return f"space:{value}"
 
 
 def crew_blocks(memberships: Iterable[Row], entities: Mapping[str, Row]) -> Iterator[Block]:
-    """A node without a name for each membership; it lasts as long as the mission unless it says."""
-    counts: dict[str, int] = {}
+    """Yield a node without a name for each membership; it lasts as long as the mission."""
+    counts: Counter[str] = Counter()
     for row in memberships:
         mission = entities[row["mission"]]
-        counts[mission["id"]] = number = counts.get(mission["id"], 0) + 1
-        block = Block(f"crew:{mission['id']}-{number}")
-        block.add("a", "ont:CrewMembership")
-        block.add("ont:mission", f"space:{mission['id']}")
-        block.add("ont:member", f"space:{row['member']}")
-        block.add("ont:role", *(f"space:{role}" for role in several(row["role"])))
-        for predicate, date in (
-            ("ont:fromDate", row["from"] or mission["launchDate"]),
-            ("ont:toDate", row["to"] or mission["endDate"]),
-        ):
-            if date:
-                block.add(predicate, f'"{date}"^^xsd:date')
-        yield block
+        counts[mission["id"]] += 1
+        values = {
+            "a": ["ont:CrewMembership"],
+            "ont:mission": [f"space:{mission['id']}"],
+            "ont:member": [f"space:{row['member']}"],
+            "ont:role": [f"space:{role}" for role in several(row["role"])],
+        }
+        for name, own, whole in (("fromDate", "from", "launchDate"), ("toDate", "to", "endDate")):
+            if date := row[own] or mission[whole]:
+                values[f"ont:{name}"] = [f'"{date}"^^xsd:date']
+        yield f"crew:{mission['id']}-{counts[mission['id']]}", values
 
 
-def add_names(block: Block, row: Row) -> None:
-    """Adds labels, alternative names and the comment."""
-    block.add("rdfs:label", *(text(row[tag], tag) for tag in LANGUAGES if row[tag]))
-    for name in several(row.get("alt", "")):
-        words, _, tag = name.partition("@")
-        block.add("skos:altLabel", text(words, tag or "en"))
+def names_of(row: Row) -> dict[str, list[str]]:
+    """Return labels, alternative names and the comment."""
+    names = {"rdfs:label": [text(row[tag], tag) for tag in LANGUAGES if row[tag]]}
+    pairs = (name.partition("@") for name in several(row.get("alt", "")))
+    names["skos:altLabel"] = [text(words, tag or "en") for words, _, tag in pairs]
     if comment := row.get("comment"):
-        block.add("rdfs:comment", text(comment, "en"))
+        names["rdfs:comment"] = [text(comment, "en")]
+    return names
 
 
 def several(cell: str) -> list[str]:
-    """The values of a cell."""
+    """Return the values of a cell."""
     return [value for value in cell.split("|") if value]
 
 
 def text(words: str, language: str) -> str:
-    """A string in a language, as Turtle."""
+    """Return a string in a language, as Turtle."""
     return f"{json.dumps(words, ensure_ascii=False)}@{language}"
 
 
-def refuse_unknown(sections: Iterable[Iterable[Block]]) -> None:
-    """Exits when an entity is described twice, or named but never described."""
-    blocks = [block for section in sections for block in section]
-    subjects = Counter(block.subject for block in blocks)
-    terms = {term for block in blocks for values in block.values.values() for term in values}
+def refuse_unknown(blocks: Iterable[Block]) -> None:
+    """Exit if an entity is described twice, or named but never described."""
+    subjects = Counter(subject for subject, _ in blocks)
+    terms = {term for _, values in blocks for terms in values.values() for term in terms}
     twice = {subject for subject, count in subjects.items() if count > 1}
     missing = {term for term in terms if term.startswith(("space:", "ont:"))} - subjects.keys()
     if twice or missing:
         sys.exit(f"described twice: {sorted(twice)}; never described: {sorted(missing)}")
 
 
-def turtle_of(blocks: Iterable[Block]) -> list[str]:
-    """The blocks as Turtle, sorted by subject; the numbers in crew nodes sort as numbers."""
-    key = re.compile(r"(.*?)(?:-(\d+))?$")
-
-    def order(block: Block) -> tuple[str, int]:
-        found = key.fullmatch(block.subject)
-        return (found[1], int(found[2] or 0)) if found else (block.subject, 0)
-
-    return [block.turtle() for block in sorted(blocks, key=order)]
-
-
 def answered(questions: str, graph: str) -> str:
-    """The text of `questions.jsonl`: one question a line, with the answers of its query."""
+    """Return the text of `questions.jsonl`: one question a line, with the answers of its query."""
     examples, store = ox.Store(), ox.Store()
     examples.load(questions.encode(), format=ox.RdfFormat.TURTLE)
     store.load(graph.encode(), format=ox.RdfFormat.TURTLE)
@@ -274,24 +221,20 @@ def answered(questions: str, graph: str) -> str:
 
 
 def record(row: ox.QuerySolution, store: ox.Store) -> dict[str, object]:
-    """One line of `questions.jsonl`."""
-    iri, question, query, tags = row["id"], row["question"], row["query"], row["tags"]
-    assert isinstance(iri, ox.NamedNode)
-    assert isinstance(question, ox.Literal)
-    assert isinstance(tags, ox.Literal)
-    sparql = query.value if isinstance(query, ox.Literal) else None
+    """Return one line of `questions.jsonl`."""
+    question, sparql = row["question"], plain(row["query"]) or None
     return {
-        "id": iri.value.rsplit("/", 1)[-1],
-        "question": question.value,
-        "lang": question.language,
+        "id": plain(row["id"]).rsplit("/", 1)[-1],
+        "question": plain(question),
+        "lang": question.language if isinstance(question, ox.Literal) else None,
         "sparql": sparql,
-        "tags": sorted(tags.value.split("|")),
+        "tags": sorted(plain(row["tags"]).split("|")),
         "answers": answers(sparql, store) if sparql else None,
     }
 
 
 def answers(query: str, store: ox.Store) -> dict[str, object]:
-    """The answer to a query as plain strings; rows are sorted where the query does not order."""
+    """Return the answer as plain strings; rows are sorted where the query does not order."""
     result = store.query(query)
     if isinstance(result, ox.QueryBoolean):
         return {"boolean": bool(result)}
@@ -302,12 +245,8 @@ def answers(query: str, store: ox.Store) -> dict[str, object]:
 
 
 def plain(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None) -> str:
-    """A term's IRI or lexical form; a value that is missing is the empty string."""
-    match term:
-        case ox.NamedNode() | ox.BlankNode() | ox.Literal():
-            return term.value
-        case _:
-            return ""
+    """Return a term's IRI or lexical form; "" for a value that is missing."""
+    return "" if term is None or isinstance(term, ox.Triple) else term.value
 
 
 if __name__ == "__main__":

@@ -175,23 +175,20 @@ def explain(place: Path) -> list[Line]:
 def serve_and_ask(place: Path) -> Line:
     """Start the server on a free port, ask one question over HTTP, and stop it."""
     start, first, said = time.perf_counter(), "", ""
-    server = subprocess.Popen(
-        [place / "venv/bin/askgraph", "serve", "--port", "0", "--workers", "1"],
-        cwd=place, env=environment(place), stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        first = server.stderr.readline() if server.stderr else ""
-        body = json.dumps({"question": "Which moons does Mars have?", "graphs": ["space"]})
-        request = urllib.request.Request(
-            f"{first.split()[-1].rstrip('/')}/api/v1/ask",
-            body.encode(),
-            {"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request, timeout=60) as reply:
-            said = reply.read().decode()
-    except (OSError, ValueError, IndexError) as error:
-        said = f"{first}{error!r}"
-    finally:
+    command = [f"{place}/venv/bin/askgraph", "serve", "--port", "0", "--workers", "1"]
+    with subprocess.Popen(
+        command, cwd=place, env=environment(place), stderr=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            first = server.stderr.readline() if server.stderr else ""
+            address = f"{first.split()[-1].rstrip('/')}/api/v1/ask"
+            body = json.dumps({"question": "Which moons does Mars have?", "graphs": ["space"]})
+            kind = {"Content-Type": "application/json"}
+            request = urllib.request.Request(address, body.encode(), kind)
+            with urllib.request.urlopen(request, timeout=60) as reply:
+                said = reply.read().decode()
+        except (OSError, ValueError, IndexError) as error:
+            said = f"{first}{error!r}"
         server.terminate()
         server.communicate(timeout=60)
     fault = "" if "Phobos" in said else said[-600:]

@@ -19,83 +19,117 @@ Questions, graphs and scores are those of `tools/accuracy_floors.py`.
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import numpy as np
 from tools.accuracy_floors import FLOORS, HELD_OUT, data_folder, sets
-from tools.ranking_fit import (
-    L2,
-    PRIOR,
+from tools.judging import (
     Case,
-    Scores,
-    answered,
-    cases_of,
-    fitted,
-    generated_of,
-    held_out,
+    Floats,
+    Found,
+    Judge,
+    Weights,
+    group_others,
+    open_graphs,
+    read_folder,
+    share_weights,
 )
-from tools.unseen_cases import Case as Unseen
-from tools.unseen_cases import kept_in, ranked
 
+from askgraph.answers.search_run import AHEAD, SearchLimits
+from askgraph.evaluation import Table
 from askgraph.evaluation.files import replaced
-from askgraph.evaluation.reports.statistics import Difference, paired_difference
-from askgraph.search.rank import FEATURES, RANKING, Ranking, ranking_text
+from askgraph.evaluation.questions import gold_or_reason
+from askgraph.evaluation.reports.statistics import paired_difference
+from askgraph.search.rank import FEATURES, RANKING, Ranking, clusters, ranking_text, together
+from askgraph.sparql.results import SelectResult
 from askgraph.workspace import Workspace
-
-__all__ = ["report", "write"]
-
-Weights = Mapping[str, float]
+from askgraph.workspace.plans import Asked
 
 MOST, MOST_GENERATED = 40, 25
 """So many clusters of a question are scored."""
 
+PRIOR = {
+    "covered": 2.0,
+    "patterns": -0.05,
+    "unknown": -0.16,
+    "spread": -0.01,
+    "nameless": -0.35,
+    "asks": 0.35,
+    "head": 0.25,
+    "trivial": -0.5,
+    "akin": -0.15,
+    "shortened": -0.1,
+    "parted": -0.4,
+    "misfit": -1.2,
+    "unheld": -0.6,
+    "unnamed": -0.4,
+    "disagrees": -0.3,
+    "ungrouped": -0.3,
+    "turned": -0.5,
+    "needless": -0.3,
+    "unserved": -0.4,
+    "faulty": -0.1,
+}
+"""Set by hand, before anything was fitted; the other features were 0."""
 
-def report(cases: Sequence[Case], *, l2: float = L2) -> str:
-    """The weights, and what they are worth on people's questions, each graph held out."""
-    people = [case for case in cases if not case.generated]
-    every, without = fitted(cases, l2=l2), held_out(cases, l2=l2)
+TAU = 0.2
+"""By how much a score must be ahead for odds of e."""
+
+L2 = 0.01
+NEAREST = 25
+"""So many clusters of a question, best first by the prior, are set against each other."""
+
+_STEPS, _ENOUGH = 30, 1e-6
+
+
+def report(cases: Sequence[Case]) -> str:
+    """Return the weights, and their worth on people's questions, each graph held out."""
+    people = [case for case in cases if case.source == "people"]
+    every, without = fit_weights(cases), fit_without(cases)
     lines = ["feature       prior   fitted   without one graph"]
     for name in FEATURES:
-        found = [weights[name] for weights in without.values()]
+        others = [weights[name] for weights in without.values()]
         lines.append(
             f"{name:<10} {PRIOR.get(name, 0.0):>8.3f} {every[name]:>8.3f}"
-            f"   {min(found):.3f} to {max(found):.3f}"
+            f"   {min(others):.3f} to {max(others):.3f}"
         )
-    before = {case.id: answered(case, PRIOR) for case in people}
-    after = {case.id: answered(case, without[case.graph]) for case in people}
-    best = {case.id: max((f.f1 for f in case.found), default=0.0) for case in people}
     lines += ["", "set                        n    prior  held out  difference, 95 % interval  p"]
     for title, chosen in _groups(people):
-        ids = {case.id for case in chosen}
-        told = paired_difference(_of(before, ids), _of(after, ids))
-        oracle = 100 * sum(best[key] for key in ids) / len(ids)
-        lines.append(f"{title:<26} {_told(told)}  (best of {MOST}: {oracle:.1f})")
+        before = {case.id: f1_of_answer(case, PRIOR) for case in chosen}
+        after = {case.id: f1_of_answer(case, without[case.graph]) for case in chosen}
+        best = [max((found.f1 for found in case.found), default=0.0) for case in chosen]
+        pair = paired_difference(before, after)
+        gain = pair.difference
+        lines.append(
+            f"{title:<26} {pair.n:<4} {100 * pair.a:>5.1f}  {100 * pair.b:>8.1f}"
+            f"  {100 * gain.mean:>+5.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
+            f"  {pair.p:.3f}  (best of {MOST}: {100 * sum(best) / len(best):.1f})"
+        )
     return "\n".join(lines)
 
 
-def write(cases: Sequence[Case], command: str, *, l2: float = L2) -> None:
+def write(cases: Sequence[Case], command: str) -> None:
     """Write the weights of the package, and those of each graph that were fitted without it."""
-    every, without = fitted(cases, l2=l2), held_out(cases, l2=l2)
-    people = sum(not case.generated for case in cases)
+    every, without = fit_weights(cases), fit_without(cases)
+    people = sum(case.source == "people" for case in cases)
     about = [
-        "What each feature of a candidate weighs; see askgraph.search.rank.",
         f"Made by: {command}",
         f"Fitted to {people} people's questions and {len(cases) - people} generated ones over",
         f"{len(without)} graphs.",
     ]
+    own = "What each feature of a candidate weighs; see askgraph.search.rank."
+    held = "Weights to measure by: those of a graph were fitted without it and its variants."
     names = {case.name: without[case.graph] for case in cases}
-    held = [
-        "Weights to measure by: those of a graph were fitted without it and its variants.",
-        *about[1:],
-    ]
-    for path, text in (
-        (RANKING, ranking_text(Ranking(every), about)),
-        (HELD_OUT, ranking_text(Ranking(every, names), held)),
+    for path, first, ranking in (
+        (RANKING, own, Ranking(every)),
+        (HELD_OUT, held, Ranking(every, names)),
     ):
         with replaced(path) as file:
-            file.write(text.encode())
+            file.write(ranking_text(ranking, [first, *about]).encode())
 
 
 def _groups(people: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
@@ -107,32 +141,146 @@ def _groups(people: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
             yield f"  {graph}", chosen
 
 
-def _of(values: Mapping[str, float], ids: set[str]) -> dict[str, float]:
-    return {key: values[key] for key in ids}
-
-
-def _told(told: Difference) -> str:
-    gain = told.difference
-    return (
-        f"{told.n:<4} {100 * told.a:>5.1f}  {100 * told.b:>8.1f}  {100 * gain.mean:>+5.1f} "
-        f"[{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]  {told.p:.3f}"
-    )
-
-
 def _cases(chosen: argparse.Namespace, folder: Path) -> tuple[list[Case], set[str]]:
-    """All cases, and the names of the sets that they are of."""
-    workspace = Workspace(folder / "workspace")
-    scores = Scores(folder / "scores.jsonl")
+    """Return all cases, and the names of the sets that they are of."""
+    workspace, scores = Workspace(folder / "workspace"), folder / "scores"
     wanted = list(sets(data_folder(), workspace, chosen.set or ()))
-    found = [case for asked in wanted for case in cases_of(asked, workspace, scores, most=MOST)]
-    if chosen.generated:
-        for asked in wanted:
-            found += generated_of(
-                asked, workspace, scores, most=MOST_GENERATED, number=chosen.generated
-            )
+    cases = [
+        case for asked in wanted for case in ask_people(asked, workspace, most=MOST, scores=scores)
+    ]
+    for asked in wanted if chosen.generated else ():
+        number = chosen.generated
+        cases += ask_generated(asked, workspace, most=MOST_GENERATED, number=number, scores=scores)
     if chosen.unseen is not None:
-        found += [ranked(one) for one in kept_in(chosen.unseen / "clusters", Unseen)]
-    return found, {asked.name for asked in wanted}
+        cases += read_folder(chosen.unseen / "clusters", Case)
+    return cases, {asked.name for asked in wanted}
+
+
+def ask_people(
+    asked: Asked, workspace: Workspace, *, most: int, scores: Path | None = None
+) -> Iterator[Case]:
+    """Yield people's questions of a set that have an answer, each with its `most` best clusters."""
+    for judge, title, questions in open_graphs(asked, workspace, scores):
+        about = (asked.name, judge.graph.name, title)
+        for one in questions:
+            if one.unanswerable:
+                continue
+            asking = gold_or_reason(one, judge.graph.endpoint, timeout=10.0)
+            if (gold := judge.runner.run(asking)[0]) is not None:
+                key = f"{asked.name} {one.id}"
+                found = _judge_clusters(judge, key, one.text, one.language, [gold], most)
+                yield Case(key, *about, found)
+
+
+def ask_generated(
+    asked: Asked, workspace: Workspace, *, most: int, number: int, scores: Path | None = None
+) -> Iterator[Case]:
+    """Yield so many questions that the profile of each graph of a set suggests."""
+    for judge, title, _ in open_graphs(asked, workspace, scores):
+        about = (asked.name, judge.graph.name, title)
+        for draft, results in islice(judge.drafts(), number):
+            key = f"{asked.name} {judge.graph.name} generated {draft.question}"
+            golds = [
+                Table.of_boolean(one) if isinstance(one, bool) else Table.of_result(one)
+                for _, one in results
+                if isinstance(one, bool | SelectResult)
+            ]
+            found = _judge_clusters(judge, key, draft.question, "en", golds, most)
+            yield Case(key, *about, found, "generated")
+
+
+def _judge_clusters(
+    judge: Judge, key: str, text: str, language: str | None, golds: Sequence[Table], most: int
+) -> tuple[Found, ...]:
+    found = []
+    for cluster in clusters(judge.propose(text, language).candidates)[:most]:
+        _, (f1, _, empty) = judge.score(key, cluster, lambda: golds)
+        found.append(Found(tuple(dict(one.features) for one in cluster.members), f1, empty))
+    return tuple(found)
+
+
+def fit_weights(cases: Sequence[Case], *, l2: float = L2) -> dict[str, float]:
+    """Fit one weight for each feature, by Newton's method.
+
+    A pair counts by the difference in F1, all pairs of a question together count 1; graphs count as
+    `share_weights` has it. `l2` holds each weight to the prior, in units of the feature's own
+    spread; a feature that never differs keeps it. As only the ratios of the weights tell, they are
+    given so that `covered` weighs what it does in the prior, where that can be: limits in units of
+    the score stay what they are.
+    """
+    prior = np.array([PRIOR.get(name, 0.0) for name in FEATURES])
+    shares = share_weights([(case.graph, case.source) for case in cases]).tolist()
+    pairs = [
+        pair for case, share in zip(cases, shares, strict=True) for pair in _pairs(case, share)
+    ]
+    if not pairs:
+        return dict(zip(FEATURES, prior.tolist(), strict=True))
+    gaps, counts = map(np.array, zip(*pairs, strict=True))
+    weights = dict(zip(FEATURES, _minimize_loss(gaps, counts, prior, l2).tolist(), strict=True))
+    scale = PRIOR["covered"] / weights["covered"] if weights["covered"] > 0 else 1.0
+    return {name: round(weight * scale, 4) for name, weight in weights.items()}
+
+
+def fit_without(cases: Sequence[Case], *, l2: float = L2) -> dict[str, dict[str, float]]:
+    """Fit the weights for each graph without it and its variants."""
+    others = group_others(cases, lambda case: case.graph)
+    return {graph: fit_weights(rest, l2=l2) for graph, rest in others.items()}
+
+
+def f1_of_answer(case: Case, weights: Weights) -> float:
+    """Return the F1 of graph search's answer by some weights, were it never to ask or refuse."""
+    ranked = sorted(case.found, key=lambda found: -total_score(found, weights))
+    if not ranked:
+        return 0.0
+    least = total_score(ranked[0], weights) - AHEAD
+    tried = ranked[: SearchLimits().tried]
+    near = (found for found in tried if found is ranked[0] or total_score(found, weights) >= least)
+    return next((found for found in near if not found.empty), ranked[0]).f1
+
+
+def total_score(found: Found, weights: Weights) -> float:
+    """Return the score of a cluster."""
+    return together([_score(member, weights) for member in found.members])
+
+
+def _score(features: Weights, weights: Weights) -> float:
+    return sum(weights.get(name, 0.0) * value for name, value in features.items())
+
+
+def _pairs(case: Case, share: float) -> Iterator[tuple[Floats, float]]:
+    """Yield the features of the better of two clusters less the other's, and the pair's weight."""
+    sides = []
+    for found in case.found:
+        best = max(found.members, key=lambda member: _score(member, PRIOR))
+        row = np.array([best.get(name, 0.0) for name in FEATURES])
+        sides.append((_score(best, PRIOR), row, found.f1))
+    near = sorted(sides, key=lambda side: -side[0])[:NEAREST]
+    pairs = [
+        (row - other, f1 - lower) for _, row, f1 in near for _, other, lower in near if f1 > lower
+    ]
+    total = sum(gain for _, gain in pairs)
+    for gap, gain in pairs:
+        yield gap, share * gain / total
+
+
+def _minimize_loss(gaps: Floats, counts: Floats, prior: Floats, l2: float) -> Floats:
+    """Return the weights where the loss is least: it is convex, so there is one such place."""
+    counts = counts / counts.sum()
+    spread = np.sqrt(counts @ gaps**2)
+    free = spread > 0
+    rows, held = gaps[:, free] / TAU, l2 * (spread[free] / TAU) ** 2
+    ahead, change = gaps @ prior / TAU, np.zeros(int(free.sum()))
+    for _ in range(_STEPS):
+        wrong = 1 / (1 + np.exp(np.clip(ahead + rows @ change, -60, 60)))
+        slope = held * change - (counts * wrong) @ rows
+        bend = (rows * (counts * wrong * (1 - wrong))[:, None]).T @ rows + np.diag(held)
+        step = np.linalg.solve(bend, slope)
+        change = change - step / max(1.0, float(np.abs(step).max()))
+        if float(np.abs(step).max()) < _ENOUGH:
+            break
+    weights = prior.copy()
+    weights[free] += change
+    return weights
 
 
 def _arguments() -> argparse.Namespace:
@@ -141,7 +289,6 @@ def _arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--set", action="append", choices=FLOORS, help="a set of accuracy_floors.py; all if none")
-    add("--l2", type=float, default=L2, help="how much the weights are held to the prior")
     add("--generated", type=int, default=0, metavar="N", help="generated questions a graph, too")
     add("--unseen", type=Path, metavar="CACHE", help="a finished run of tools/unseen.py, too")
     add("--write", action="store_true", help="write the weights; needs all sets")
@@ -161,11 +308,11 @@ def main() -> None:
     if chosen.write and names != set(FLOORS):
         missing = ", ".join(sorted(set(FLOORS) - names))
         raise SystemExit(f"ranking: --write needs all sets, and {missing} is not there")
-    print(report(cases, l2=chosen.l2))
+    print(report(cases))
     if chosen.write:
         made = "python tools/ranking.py --write"
         made += f" --generated {chosen.generated}" if chosen.generated else ""
-        write(cases, made, l2=chosen.l2)
+        write(cases, made)
         print(f"\nwrote {RANKING.name} and {HELD_OUT.name}")
 
 

@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
 _COLUMNS = 100
+_WIDTH = 92
 _COMMANDS = """# askgraph --help
 
 What each command says of itself. With examples, and what comes out:
@@ -47,8 +48,7 @@ def _sections(command: object, name: str, parent: typer.Context | None) -> Itera
             yield from _sections(command.resolve_command(context, [below])[1], below, context)
 
 
-_WIDTH = 92
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_CHANGES_CALL = {"property", "classmethod", "staticmethod"}
 
 
 def package_pages(package: Path, *, leave_out: Collection[str] = ()) -> dict[str, str]:
@@ -98,21 +98,17 @@ def module_section(path: Path, package: Path, *, level: int) -> str:
 def fields_table(path: Path, name: str) -> str:
     """Return the docstring of a dataclass, and its fields with types and defaults as a table."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    body = next(
-        node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name
-    ).body
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    body = next(node for node in classes if node.name == name).body
     rows = []
     for at, node in enumerate(body):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            shown = _cell(ast.unparse(node.annotation))
-            default = _cell(ast.unparse(node.value)) if node.value else "required"
-            says = in_table(prose(_below(body, at)))
-            rows.append((f"`{node.target.id}`", shown, default, says))
-    heads = ("setting", "type", "default", "")
+            default = f"`{ast.unparse(node.value)}`" if node.value else "required"
+            kind = f"`{ast.unparse(node.annotation)}`"
+            rows.append((f"`{node.target.id}`", kind, default, prose(_words(body, at + 1))))
     width = 4 if any(row[3] for row in rows) else 3
-    table = [heads[:width], ("---",) * width, *(row[:width] for row in rows)]
-    lines = "\n".join(f"| {' | '.join(row)} |" for row in table)
-    return f"{prose(_docstring(body))}\n\n{lines}\n"
+    heads = ("setting", "type", "default", "")[:width]
+    return f"{prose(_words(body, 0))}\n\n{_table(heads, [row[:width] for row in rows])}\n"
 
 
 def prose(docstring: str) -> str:
@@ -126,10 +122,6 @@ def _plain(line: str) -> str:
     return "".join(
         piece if piece.startswith("`") else re.sub(r"([*<\[])", r"\\\1", piece) for piece in pieces
     )
-
-
-def _cell(code: str) -> str:
-    return f"`{in_table(code)}`"
 
 
 def in_table(text: str) -> str:
@@ -147,13 +139,12 @@ def _modules(folder: Path) -> Iterator[Path]:
 def _public(tree: ast.Module) -> list[str]:
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            names = ast.literal_eval(node.value) if isinstance(node.value, ast.List) else []
-            return [str(name) for name in names]
+            return list(ast.literal_eval(node.value)) if isinstance(node.value, ast.List) else []
     return []
 
 
 def _described(name: str, tree: ast.Module, module: str, level: int) -> list[str]:
-    """The blocks of one public name; of one that is imported, where it comes from."""
+    """Return the blocks of one public name; of one that is imported, where it comes from."""
     title = f"{'#' * level} `{name}` {{#{module}.{name}}}"
     for at, node in enumerate(tree.body):
         match node:
@@ -161,10 +152,10 @@ def _described(name: str, tree: ast.Module, module: str, level: int) -> list[str
                 return [title, *_class(node)]
             case ast.FunctionDef(name=found) | ast.AsyncFunctionDef(name=found) if found == name:
                 return [title, _code(_signature(node)), prose(ast.get_docstring(node) or "")]
-            case ast.AnnAssign(target=ast.Name(id=found)) if found == name:
-                return [title, _code(_shortened(node)), prose(_below(tree.body, at))]
-            case ast.Assign(targets=[ast.Name(id=found)]) if found == name:
-                return [title, _code(_shortened(node)), prose(_below(tree.body, at))]
+            case (
+                ast.AnnAssign(target=ast.Name(id=found)) | ast.Assign(targets=[ast.Name(id=found)])
+            ) if found == name:
+                return [title, _code(_shorten(node)), prose(_words(tree.body, at + 1))]
             case ast.ImportFrom(module=str(source), names=names) if name in {
                 alias.asname or alias.name for alias in names
             }:
@@ -173,77 +164,66 @@ def _described(name: str, tree: ast.Module, module: str, level: int) -> list[str
 
 
 def _class(node: ast.ClassDef) -> list[str]:
-    """A class: its head with its fields, its docstring, its public methods."""
-    made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
-    bases = ", ".join(ast.unparse(base) for base in node.bases)
-    head = [f"@{ast.unparse(one)}" for one in node.decorator_list]
-    head.append(f"class {node.name}({bases}):" if bases else f"class {node.name}:")
-    says = []
+    """Return a class: its head with its fields, its docstring, its public methods."""
+    bases = ", ".join(map(ast.unparse, node.bases))
+    inside, words, methods = [], [], []
     for at, one in enumerate(node.body):
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
-            if one.target.id.startswith("_"):
-                continue
-            head.append(f"    {_shortened(one)}")
-            if words := " ".join(_below(node.body, at).split()):
-                says.append(f"- `{one.target.id}`: {prose(words)}")
-    head += [f"    {_signature(one, '    ')}" for one in made]
-    methods = [
-        _method(one)
+        match one:
+            case ast.AnnAssign(target=ast.Name(id=name)) if not name.startswith("_"):
+                inside.append(f"    {_shorten(one)}")
+                if text := " ".join(_words(node.body, at + 1).split()):
+                    words.append(f"- `{name}`: {prose(text)}")
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if not one.name.startswith("_"):
+                marks = map(ast.unparse, one.decorator_list)
+                known = [f"@{mark}" for mark in marks if mark in _CHANGES_CALL]
+                code = _code("\n".join([*known, _signature(one)]))
+                methods.append(f"{code}\n\n{prose(ast.get_docstring(one) or '')}")
+    inside += [
+        f"    {_signature(one, '    ')}"
         for one in node.body
-        if isinstance(one, _Function) and not one.name.startswith("_")
+        if isinstance(one, ast.FunctionDef) and one.name == "__init__"
     ]
-    if len(head) == 1 + len(node.decorator_list):
-        head[-1] = head[-1].removesuffix(":")
-    blocks = [_code("\n".join(head)), prose(_docstring(node.body)), "\n".join(says)]
-    return [*blocks, *methods]
+    head = [f"@{ast.unparse(one)}" for one in node.decorator_list]
+    head.append(f"class {node.name}{f'({bases})' if bases else ''}{':' if inside else ''}")
+    code = _code("\n".join([*head, *inside]))
+    return [code, prose(_words(node.body, 0)), "\n".join(words), *methods]
 
 
-def _method(node: _Function) -> str:
-    """The signature with the decorators that change how it is called, and the docstring."""
-    marks = [ast.unparse(one) for one in node.decorator_list]
-    known = [f"@{mark}" for mark in marks if mark in {"property", "classmethod", "staticmethod"}]
-    code = _code("\n".join([*known, _signature(node)]))
-    return f"{code}\n\n{prose(ast.get_docstring(node) or '')}"
-
-
-def _signature(node: _Function, indent: str = "") -> str:
-    """The signature on one line, or an argument on each where that would be long."""
+def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, indent: str = "") -> str:
+    """Return the signature on one line, or an argument on each where that would be long."""
     gives = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    given = _arguments(node.args)
-    line = f"{kind} {node.name}({', '.join(given)}){gives}"
+    arguments = list(_arguments(node.args))
+    line = f"{kind} {node.name}({', '.join(arguments)}){gives}"
     if len(indent) + len(line) <= _WIDTH:
         return line
-    inside = "".join(f"{indent}    {one},\n" for one in given)
+    inside = "".join(f"{indent}    {one},\n" for one in arguments)
     return f"{kind} {node.name}(\n{inside}{indent}){gives}"
 
 
-def _arguments(node: ast.arguments) -> list[str]:
-    """Each argument as source, the marks `/` and `*` among them."""
+def _arguments(node: ast.arguments) -> Iterator[str]:
+    """Yield each argument as source, the marks `/` and `*` among them."""
     placed = [*node.posonlyargs, *node.args]
     defaults = [None] * (len(placed) - len(node.defaults)) + list(node.defaults)
-    shown = [_argument(one, value) for one, value in zip(placed, defaults, strict=True)]
-    if node.posonlyargs:
-        shown.insert(len(node.posonlyargs), "/")
-    if node.vararg:
-        shown.append(f"*{_argument(node.vararg, None)}")
-    elif node.kwonlyargs:
-        shown.append("*")
-    shown += [
-        _argument(one, value) for one, value in zip(node.kwonlyargs, node.kw_defaults, strict=True)
-    ]
-    return shown + ([f"**{_argument(node.kwarg, None)}"] if node.kwarg else [])
+    for at, (one, default) in enumerate(zip(placed, defaults, strict=True), 1):
+        yield _argument(one, default)
+        if at == len(node.posonlyargs):
+            yield "/"
+    if node.vararg or node.kwonlyargs:
+        yield f"*{_argument(node.vararg) if node.vararg else ''}"
+    yield from map(_argument, node.kwonlyargs, node.kw_defaults)
+    if node.kwarg:
+        yield f"**{_argument(node.kwarg)}"
 
 
-def _argument(node: ast.arg, default: ast.expr | None) -> str:
+def _argument(node: ast.arg, default: ast.expr | None = None) -> str:
     kind = f": {ast.unparse(node.annotation)}" if node.annotation else ""
-    if default is None:
-        return f"{node.arg}{kind}"
-    return f"{node.arg}{kind}{' = ' if kind else '='}{ast.unparse(default)}"
+    equals = " = " if kind else "="
+    return f"{node.arg}{kind}{f'{equals}{ast.unparse(default)}' if default else ''}"
 
 
-def _shortened(node: ast.stmt) -> str:
-    """An assignment as it stands, without a value that is long."""
+def _shorten(node: ast.stmt) -> str:
+    """Return an assignment as it stands, without a value that is long."""
     text = ast.unparse(node)
     return text if len(text) <= 120 and "\n" not in text else text[:100].split("\n")[0] + " …"
 
@@ -252,18 +232,10 @@ def _code(text: str) -> str:
     return f"```python\n{text}\n```"
 
 
-def _docstring(body: list[ast.stmt]) -> str:
-    return _words(body[0]) if body else ""
-
-
-def _below(body: list[ast.stmt], at: int) -> str:
-    """The text right below an assignment, which says what it is."""
-    return _words(body[at + 1]) if at + 1 < len(body) else ""
-
-
-def _words(node: ast.stmt) -> str:
-    match node:
-        case ast.Expr(value=ast.Constant(value=str(text))):
+def _words(body: Sequence[ast.stmt], at: int) -> str:
+    """Return a text at a place of a body: its docstring, or that below an assignment."""
+    match body[at : at + 1]:
+        case [ast.Expr(value=ast.Constant(value=str(text)))]:
             return "\n".join(line.removeprefix("    ") for line in text.strip().splitlines())
     return ""
 
@@ -285,76 +257,77 @@ def rest_page(description: Part) -> str:
     for path, operations in description.get("paths", {}).items():
         for verb in (name for name in _VERBS if name in operations):
             operation = operations[verb]
-            text = "\n\n".join(_operation(verb, path, operation))
-            by_tag.setdefault((operation.get("tags") or ["other"])[0], []).append(text)
+            tag = (operation.get("tags") or ["other"])[0]
+            by_tag.setdefault(tag, []).append(_operation(verb, path, operation))
     blocks = [_REST]
-    for tag, operations in by_tag.items():
-        blocks += [f"## {tag}", *operations]
-    schemas = description.get("components", {}).get("schemas", {})
-    if schemas:
-        blocks += ["## Schemas", *("\n\n".join(_schema(*one)) for one in sorted(schemas.items()))]
+    for tag, texts in by_tag.items():
+        blocks += [f"## {tag}", *texts]
+    if schemas := description.get("components", {}).get("schemas", {}):
+        blocks += ["## Schemas", *(_schema(*one) for one in sorted(schemas.items()))]
     return "\n\n".join(blocks) + "\n"
 
 
-def _operation(verb: str, path: str, operation: Part) -> Iterator[str]:
-    yield f"### `{verb.upper()} {path}`"
+def _operation(verb: str, path: str, operation: Part) -> str:
     words = operation.get("description") or operation.get("summary") or ""
-    yield prose(str(words))
-    rows = [
-        (f"`{one['name']}`", one["in"], _kind(one.get("schema", {})), one.get("description", ""))
-        for one in operation.get("parameters", [])
-    ]
-    if rows:
-        yield _table(("parameter", "in", "type", ""), rows)
+    blocks = [f"### `{verb.upper()} {path}`", prose(str(words))]
+    if parameters := operation.get("parameters", []):
+        rows = [
+            (f"`{one['name']}`", one["in"], _kind(one), one.get("description", ""))
+            for one in parameters
+        ]
+        blocks.append(_table(("parameter", "in", "type", ""), rows))
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
-        yield f"Body, `{kind}`: {_kind(content.get('schema', {}))}"
+        blocks.append(f"Body, `{kind}`: {_kind(content)}")
     answers = [
-        (f"`{code}`", answer.get("description", ""), _content(answer.get("content", {})))
+        (f"`{code}`", answer.get("description", ""), ", ".join(_contents(answer)))
         for code, answer in operation.get("responses", {}).items()
     ]
-    yield _table(("status", "", "gives"), answers)
+    return "\n\n".join([*blocks, _table(("status", "", "gives"), answers)])
 
 
-def _schema(name: str, schema: Part) -> Iterator[str]:
-    yield f"### {name} {{#{name}}}"
-    yield prose(str(schema.get("description", "")))
-    wanted = schema.get("required", ())
+def _contents(answer: Part) -> Iterator[str]:
+    for kind, content in answer.get("content", {}).items():
+        schema = _kind(content)
+        yield f"{schema} (`{kind}`)" if schema else f"`{kind}`"
+
+
+def _schema(name: str, schema: Part) -> str:
+    required = schema.get("required", ())
     rows = [
         (
             f"`{key}`",
-            _kind(value) + ("" if key in wanted else ", optional"),
+            _type(value) + ("" if key in required else ", optional"),
             value.get("description", ""),
         )
         for key, value in schema.get("properties", {}).items()
     ]
-    yield _table(("key", "type", ""), rows) if rows else _kind(schema)
+    blocks = [f"### {name} {{#{name}}}", prose(str(schema.get("description", "")))]
+    blocks.append(_table(("key", "type", ""), rows) if rows else _type(schema))
+    return "\n\n".join(blocks)
 
 
-def _content(content: Part) -> str:
-    return ", ".join(
-        f"{shown} (`{kind}`)" if (shown := _kind(part.get("schema", {}))) else f"`{kind}`"
-        for kind, part in content.items()
-    )
+def _kind(part: Part) -> str:
+    return _type(part.get("schema", {}))
 
 
-def _kind(schema: Part) -> str:
-    """The type that a schema stands for, in a word or two, with links to named ones."""
+def _type(schema: Part) -> str:
+    """Return the type that a schema stands for in a word or two, with links to named ones."""
     if "$ref" in schema:
         name = str(schema["$ref"]).rsplit("/", 1)[-1]
         return f"[{name}](#{name})"
     for several in ("anyOf", "oneOf", "allOf"):
         if several in schema:
-            return " or ".join(dict.fromkeys(_kind(one) for one in schema[several]))
+            return " or ".join(dict.fromkeys(map(_type, schema[several])))
     if "enum" in schema or "const" in schema:
         return " or ".join(f"`{one}`" for one in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "array":
-        return f"list of {_kind(schema.get('items', {})) or 'any'}"
+        return f"list of {_type(schema.get('items', {})) or 'any'}"
     if isinstance(extra := schema.get("additionalProperties"), Mapping) and extra:
-        return f"object of {_kind(extra) or 'any'}"
+        return f"object of {_type(extra) or 'any'}"
     return str(schema.get("type", ""))
 
 
-def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
     lines = [heads, ("---",) * len(heads)]
     lines += [tuple(in_table(str(cell)) for cell in row) for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -385,34 +358,48 @@ METHODS = (
 def pages() -> dict[str, str]:
     """Return each reference page by its place below `reference/`."""
     python = package_pages(PACKAGE, leave_out={"cli", "serve"})
+    with tempfile.TemporaryDirectory() as folder:  # nothing is opened or listened on for it
+        description = create_app(ServeSettings(), Workspace(Path(folder))).openapi()
     return {
         "command-line.md": commands_page(),
         "settings.md": settings_page(),
         "methods.md": methods_page(),
-        "rest.md": rest_page(_description()),
+        "rest.md": rest_page(description),
         **{f"python/{name}.md": text for name, text in python.items()},
     }
+
+
+def _section(title: str, page: str, table: str) -> str:
+    return f"## {title}\n\nExplained in [{page.split('.')[0]}](../{page}).{table}"
 
 
 def settings_page() -> str:
     """Return the tables of `askgraph.toml` with their fields and defaults."""
     sections = [
-        f"## `{table}`\n\nExplained in [{page.split('.')[0]}](../{page}).\n\n"
-        + fields_table(PACKAGE / file, name)
+        _section(f"`{table}`", page, f"\n\n{fields_table(PACKAGE / file, name)}")
         for table, file, name, page in SETTINGS
     ]
+    rows = [
+        (f"`{name}`", f"`{field.get_default(call_default_factory=True)}`",
+         prose(field.description or ""))
+        for name, field in ServeSettings.model_fields.items()
+    ]  # fmt: skip
+    variables = " Each is a variable, too: `ASKGRAPH_SERVE_PORT` for `port`."
+    table = f"{variables}\n\n{_table(('setting', 'default', ''), rows)}\n"
     words = "Each table may be left out, and each of its keys that has a default."
     other = "`[methods.NAME]` takes the [settings of a method](methods.md)."
-    return "\n".join(["# askgraph.toml\n", f"{words} {other}\n", *sections, _serve_table()])
+    serve = _section("`[serve]`", "server.md#settings", table)
+    return "\n".join(["# askgraph.toml\n", f"{words} {other}\n", *sections, serve])
 
 
 def methods_page() -> str:
     """Return the settings of each method: the fields of its dataclass."""
-    sections = [
-        f"## {name.replace('_', '-')}\n\nExplained in [{page.split('.')[0]}](../{page}).\n\n"
-        + fields_table(_method_file(name), kind)
-        for name, kind, page in METHODS
-    ]
+    sections = []
+    for name, kind, page in METHODS:
+        folder = PACKAGE / "methods" / name
+        file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+        table = f"\n\n{fields_table(file, kind)}"
+        sections.append(_section(name.replace("_", "-"), page, table))
     shared = ("SpendingSettings", "ModelSettings", "FallbackSettings")
     files = dict.fromkeys(shared, "settings") | {"ExplorerSettings": "shared/exploration"}
     sections += [
@@ -428,34 +415,7 @@ def methods_page() -> str:
     return "\n".join(["# Settings of the methods\n", f"{words}\n", *sections])
 
 
-def _method_file(name: str) -> Path:
-    """The file of a method, or the first one of its package."""
-    folder = PACKAGE / "methods" / name
-    return folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
-
-
-def _serve_table() -> str:
-    rows = [
-        f"| `{name}` | `{in_table(str(field.get_default(call_default_factory=True)))}` "
-        f"| {in_table(prose(field.description or ''))} |"
-        for name, field in ServeSettings.model_fields.items()
-    ]
-    head = [
-        "## `[serve]`\n\nExplained in [server](../server.md#settings). Each is a variable, too: "
-        "`ASKGRAPH_SERVE_PORT` for `port`.\n",
-        "| setting | default | |",
-        "|---|---|---|",
-    ]
-    return "\n".join([*head, *rows]) + "\n"
-
-
-def _description() -> dict[str, object]:
-    """The server's OpenAPI description; nothing is opened or listened on for it."""
-    with tempfile.TemporaryDirectory() as folder:
-        return create_app(ServeSettings(), Workspace(Path(folder))).openapi()
-
-
-def main(arguments: Iterable[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Write all pages below the folder that is named."""
     (folder,) = arguments
     for name, text in pages().items():

@@ -21,9 +21,9 @@ import multiprocessing
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, aclosing
-from itertools import chain, groupby
+from itertools import chain, repeat
 from pathlib import Path
 from subprocess import run
 from typing import Any
@@ -56,11 +56,10 @@ END = "Nothing more is written for this question."
 
 def recorded(cases: Sequence[Case], *, jobs: int = 1) -> Iterator[Json]:
     """Ask the questions, and give what came of each, in an order that is always the same."""
-    groups = [
-        list(group)
-        for _, group in groupby(sorted(cases, key=lambda c: c.graphs), key=lambda c: c.graphs)
-    ]
-    groups.sort(key=len, reverse=True)
+    by_graphs: dict[tuple[str, ...], list[Case]] = {}
+    for case in cases:
+        by_graphs.setdefault(case.graphs, []).append(case)
+    groups = sorted(by_graphs.values(), key=len, reverse=True)
     with ExitStack() as stack:
         results: Iterator[list[Json]] = map(_of_group, groups)
         if jobs > 1:
@@ -116,7 +115,7 @@ async def _asked(cases: Sequence[Case], workspace: Workspace) -> list[Json]:
 
 async def _line(case: Case, workspace: Workspace, graphs: Sequence[KnowledgeGraph]) -> Json:
     """What came of one question."""
-    model = None if case.replies is None else ScriptedModel(_Script(case.replies))
+    model = None if case.replies is None else ScriptedModel(_script(case.replies))
     before: tuple[Earlier, ...] = ()
     try:
         for text in case.before:
@@ -131,6 +130,12 @@ async def _line(case: Case, workspace: Workspace, graphs: Sequence[KnowledgeGrap
         raise
     messages = [_request(one) for one in model.requests] if model else []
     return {**_head(case), **outcome, "steps": steps, "messages": messages}
+
+
+def _script(replies: Sequence[Reply]) -> Callable[[object], Reply]:
+    """Replies in order; then always the same one, at which a method ends by itself."""
+    rest = chain(replies, repeat(END))
+    return lambda _: next(rest)
 
 
 async def _steps(
@@ -159,16 +164,6 @@ def _head(case: Case) -> Json:
     return {"set": case.set, "id": case.id, "question": case.question}
 
 
-class _Script:
-    """Replies in order; then always the same one, at which a method ends by itself."""
-
-    def __init__(self, replies: Sequence[Reply]) -> None:
-        self.left = list(replies)
-
-    def __call__(self, request: object) -> Reply:
-        return self.left.pop(0) if self.left else END
-
-
 def _outcome(found: Mapping[str, object]) -> Json:
     """An outcome without its costs, and without all rows of a long table."""
     kept: Json = {key: _rounded(value) for key, value in found.items() if key not in UNTIMED}
@@ -182,13 +177,10 @@ def _outcome(found: Mapping[str, object]) -> Json:
 
 def _piece(evidence: Json) -> Json:
     """The triples behind a row; of nodes without a name, which may be any, the predicates only."""
-    triples = evidence["triples"]
-    if not any(BLANK.match(term) for triple in triples for term in triple):
+    if not any(BLANK.match(term) for triple in evidence["triples"] for term in triple):
         return evidence
-    return {
-        "row": evidence["row"],
-        "predicates": sorted({predicate for _, predicate, _ in triples}),
-    }
+    predicates = sorted({predicate for _, predicate, _ in evidence["triples"]})
+    return {"row": evidence["row"], "predicates": predicates}
 
 
 def _step(step: Step) -> list[Any] | None:
@@ -208,14 +200,10 @@ def _step(step: Step) -> list[Any] | None:
 
 def _request(request: Any) -> list[Any]:
     """The messages of one request; tools by name, since their schemas are checked as prompts."""
-    messages = [
-        [
-            type(message).__name__.lower(),
-            message.text,
-            *([call.name, call.arguments] for call in getattr(message, "calls", ())),
-        ]
-        for message in request.messages
-    ]
+    messages = []
+    for message in request.messages:
+        calls = [[call.name, call.arguments] for call in getattr(message, "calls", ())]
+        messages.append([type(message).__name__.lower(), message.text, *calls])
     return [messages, [tool.name for tool in request.tools]]
 
 

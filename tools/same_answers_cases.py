@@ -69,8 +69,9 @@ def data_folder() -> Path:
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a file of JSON lines."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    """Return the objects of a file of JSON lines; none if it is not there."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return [json.loads(line) for line in lines]
 
 
 def graph_files(name: str) -> list[Path]:
@@ -118,13 +119,12 @@ def _conversations() -> Iterator[Case]:
 
 def _supply(name: str) -> list[Case]:
     path = data_folder() / "supply-kgrep" / "questions.jsonl"
-    return [_case(name, line, name) for line in lines_of(path)] if path.is_file() else []
+    return [_case(name, line, name) for line in lines_of(path)]
 
 
 def _spider() -> list[Case]:
     path = data_folder() / "spider4sparql" / "questions.jsonl"
-    lines = lines_of(path) if path.is_file() else []
-    return [_case("spider", line, Path(line["kg"]).stem) for line in lines]
+    return [_case("spider", line, Path(line["kg"]).stem) for line in lines_of(path)]
 
 
 def _case(set: str, line: Mapping[str, Any], graph: str) -> Case:
@@ -140,6 +140,7 @@ def _spread(cases: Sequence[Case], quick: int) -> Iterator[Case]:
 
 
 Script = tuple[Mapping[str, Any], tuple[Any, ...]]
+"""The settings of a method, and the replies of its model."""
 
 EXAMPLES = {"examples": "{examples}"}
 GIVEN = {"entities": "given", "predicates": "given"}
@@ -168,169 +169,139 @@ def _calls(*several: ToolCall) -> Choice:
     return Choice(calls=calls, finish=Finish.CALLS)
 
 
+def _script(*replies: Any, **settings: Any) -> Script:
+    return settings, replies
+
+
 GOLD = _said(query="{gold}", answer=["{column}"])
 FIRST = _said(choose=1)
 ANSWER = _call("answer", query="{gold}", columns=["{column}"], certainty=0.8)
 RUN = _call("execute", query="{gold}")
 REFUSED = Choice("", (), Finish.REFUSED, refusal="No.")
+CANCEL = _call("cancel", reason="It is not said.")
+SEARCH = _call("search_constrained", position="subject", query="{words}")
+ENTITY = _call("search_entity", query="{words}")
+PROPERTY = _call("search_property", query="{words}")
+GOLD_ACT = "Act: query('''{gold}''')"
+BLOCK = "```sparql\n{gold}\n```"
+PARTS = '{"steps": ["{words}"], "classes": [], "entities": ["{words}"], "intent": "content"}'
+WRITTEN = "<sparql>{gold}</sparql>"
+SEVERAL = [Choice(WRITTEN), Choice("<sparql>{limited}</sparql>"), Choice(WRITTEN)]
+TWO_HOPS = "SELECT ?v0 WHERE { E1 P1 ?v0 . } THEN SELECT ?v0 WHERE { IT P2 ?v0 . }"
 
-GUIDED: tuple[Script, ...] = (
-    ({}, (FIRST,)),
-    ({}, (GOLD,)),
-    ({}, (_said(choose=2, query="{limited}"),)),
-    ({}, (_said(query="{broken}"), FIRST)),
-    ({}, (_said(query="{wrong}", sure=0.4), GOLD)),
-    ({}, (_said(ask="Which of both?", between=[1, 2], sure=0.3),)),
-    (
-        {},
-        (
-            _said(query="{wrong}"),
-            _said(query="{wrong}", sure=0.1),
-            _calls(RUN, _call("search_constrained", position="subject", query="{words}")),
-            ANSWER,
+SCRIPTS: Mapping[str, tuple[Script, ...]] = {
+    "guided": (
+        _script(FIRST),
+        _script(GOLD),
+        _script(_said(choose=2, query="{limited}")),
+        _script(_said(query="{broken}"), FIRST),
+        _script(_said(query="{wrong}", sure=0.4), GOLD),
+        _script(_said(ask="Which of both?", between=[1, 2], sure=0.3)),
+        _script(
+            _said(query="{wrong}"), _said(query="{wrong}", sure=0.1), _calls(RUN, SEARCH), ANSWER
         ),
+        _script(_said(choose=99), _call("describe", iri="{thing}"), CANCEL, looks=0),
+        _script(FIRST, _said(choose=2), sees="masked"),
+        _script(_said(choose=2, sure=0.2), FIRST, sees="schema"),
+        _script(FIRST, sees="nothing"),
+        _script(FIRST, ask="unsure"),
+        _script(FIRST, ask="never"),
+        _script(FIRST, GOLD, detail="both"),
+        _script(GOLD, detail="list"),
+        _script([Choice(FIRST), Choice(GOLD), Choice(_said(choose=2))], n=3),
+        _script(FIRST, consult="multi-stage"),
+        _script(_said(query="{bare}"), **EXAMPLES),
+        _script(_said(choose=3), FIRST, **EXAMPLES),
+        _script("I am afraid that I cannot help.", REFUSED),
     ),
-    (
-        {"looks": 0},
-        (
-            _said(choose=99),
-            _call("describe", iri="{thing}"),
-            _call("cancel", reason="It is not said."),
+    "grasp": (
+        _script(ANSWER),
+        _script(_calls(ENTITY, PROPERTY), RUN, ANSWER, tools="S"),
+        _script(
+            _call("search_property_of_entity", entity="{thing}", query=""), RUN, ANSWER, tools="S_E"
         ),
-    ),
-    ({"sees": "masked"}, (FIRST, _said(choose=2))),
-    ({"sees": "schema"}, (_said(choose=2, sure=0.2), FIRST)),
-    ({"sees": "nothing"}, (FIRST,)),
-    ({"ask": "unsure"}, (FIRST,)),
-    ({"ask": "never"}, (FIRST,)),
-    ({"detail": "both"}, (FIRST, GOLD)),
-    ({"detail": "list"}, (GOLD,)),
-    ({"n": 3}, ([Choice(FIRST), Choice(GOLD), Choice(_said(choose=2))],)),
-    ({"consult": "multi-stage"}, (FIRST,)),
-    ({**EXAMPLES}, (_said(query="{bare}"),)),
-    ({**EXAMPLES}, (_said(choose=3), FIRST)),
-    ({}, ("I am afraid that I cannot help.", REFUSED)),
-)
-
-GRASP: tuple[Script, ...] = (
-    ({}, (ANSWER,)),
-    (
-        {"tools": "S"},
-        (
-            _calls(
-                _call("search_entity", query="{words}"), _call("search_property", query="{words}")
-            ),
-            RUN,
-            ANSWER,
+        _script(
+            _call("search_autocomplete", query="{gold}", search="{words}"), ANSWER, tools="S_A"
         ),
-    ),
-    (
-        {"tools": "S_E"},
-        (_call("search_property_of_entity", entity="{thing}", query=""), RUN, ANSWER),
-    ),
-    ({"tools": "S_A"}, (_call("search_autocomplete", query="{gold}", search="{words}"), ANSWER)),
-    ({"tools": "S_C"}, (_call("list", subject="{thing}"), ANSWER)),
-    ({"tools": "B", "guarded": False}, (RUN, ANSWER)),
-    ({"propose": False}, (ANSWER, ANSWER)),
-    (
-        {"feedback": "always"},
-        (
+        _script(_call("list", subject="{thing}"), ANSWER, tools="S_C"),
+        _script(RUN, ANSWER, tools="B", guarded=False),
+        _script(ANSWER, ANSWER, propose=False),
+        _script(
             ANSWER,
             '{"status": "refine", "feedback": "Look again."}',
             _call("answer", query="{limited}", columns=["{column}"]),
             '{"status": "done", "feedback": ""}',
+            feedback="always",
         ),
+        _script(
+            _call("propose_queries", question="{words}"), _call("describe", iri="{thing}"), ANSWER
+        ),
+        _script(_call("launch", rocket=True), ToolCall("1", "answer", "moons"), ANSWER),
+        _script(_call("cancel", reason="It is not said.", query="{gold}"), ANSWER),
+        _script(_call("execute", query="{broken}"), _call("execute", query="{wrong}"), steps=2),
+        _script(BLOCK),
+        _script(_call("answer", query="{wrong}", columns=[]), ANSWER, shots=2),
     ),
-    ({}, (_call("propose_queries", question="{words}"), _call("describe", iri="{thing}"), ANSWER)),
-    ({}, (_call("launch", rocket=True), ToolCall("1", "answer", "moons"), ANSWER)),
-    ({}, (_call("cancel", reason="It is not said.", query="{gold}"), ANSWER)),
-    ({"steps": 2}, (_call("execute", query="{broken}"), _call("execute", query="{wrong}"))),
-    ({}, ("```sparql\n{gold}\n```",)),
-    ({"shots": 2}, (_call("answer", query="{wrong}", columns=[]), ANSWER)),
-)
-
-GRAF: tuple[Script, ...] = (
-    ({}, ("Think: clear.\nAct: query('''{gold}''')", "Think: fits.\nAct: success('done')")),
-    ({}, ("Act: query('''{gold}''') | success('done')",)),
-    (
-        {"propose": False},
-        (
+    "graf-von-data": (
+        _script(f"Think: clear.\n{GOLD_ACT}", "Think: fits.\nAct: success('done')"),
+        _script(f"{GOLD_ACT} | success('done')"),
+        _script(
             "Act: search('{words}') | deref('{thing}')",
             "Act: query('''{broken}''')",
-            "Act: query('''{gold}''') | success('')",
+            f"{GOLD_ACT} | success('')",
+            propose=False,
         ),
+        _script("Act: success('easy')", "Act: query('''{limited}''') | success('now')"),
+        _script(
+            "Act: deref('{thing}')", "Act: fail('no')", individuals="outgoing", schema="outgoing"
+        ),
+        _script("Act: query('''{wrong}''')", "Think.", "Nothing.", "Act: success('')"),
+        _script("Act: search('{words}')", "Act: search('{words}') | query('''{gold}''')", cycles=2),
     ),
-    ({}, ("Act: success('easy')", "Act: query('''{limited}''') | success('now')")),
-    (
-        {"individuals": "outgoing", "schema": "outgoing"},
-        ("Act: deref('{thing}')", "Act: fail('no')"),
+    "sparql-llm": (
+        _script(BLOCK),
+        _script(BLOCK, **EXAMPLES),
+        _script("```sparql\n{wrong}\n```", BLOCK, **EXAMPLES, shots=2),
+        _script("```sparql\n{broken}\n```", "```sparql\n{bare}\n```", BLOCK),
+        _script(PARTS, BLOCK, "It is so.", decompose=True, interpret=True),
+        _script(BLOCK, shots=0, without="properties", names=False),
+        _script("{wrong}", BLOCK, validate=False),
+        _script("I cannot.", "No.", revisions=1),
+        _script(BLOCK, without="ranges+values+order", fraction=0.5),
     ),
-    ({}, ("Act: query('''{wrong}''')", "Think.", "Nothing.", "Act: success('')")),
-    ({"cycles": 2}, ("Act: search('{words}')", "Act: search('{words}') | query('''{gold}''')")),
-)
-
-BLOCK = "```sparql\n{gold}\n```"
-PARTS = '{"steps": ["{words}"], "classes": [], "entities": ["{words}"], "intent": "content"}'
-SPARQL_LLM: tuple[Script, ...] = (
-    ({}, (BLOCK,)),
-    ({**EXAMPLES}, (BLOCK,)),
-    ({**EXAMPLES, "shots": 2}, ("```sparql\n{wrong}\n```", BLOCK)),
-    ({}, ("```sparql\n{broken}\n```", "```sparql\n{bare}\n```", BLOCK)),
-    ({"decompose": True, "interpret": True}, (PARTS, BLOCK, "It is so.")),
-    ({"shots": 0, "without": "properties", "names": False}, (BLOCK,)),
-    ({"validate": False}, ("{wrong}", BLOCK)),
-    ({"revisions": 1}, ("I cannot.", "No.")),
-    ({"without": "ranges+values+order", "fraction": 0.5}, (BLOCK,)),
-)
-
-WRITTEN = "<sparql>{gold}</sparql>"
-DFSL: tuple[Script, ...] = (
-    ({"variant": "plain"}, (WRITTEN,)),
-    ({"variant": "zero"}, (WRITTEN,)),
-    ({**EXAMPLES, "variant": "fixed", "k": 3}, (WRITTEN,)),
-    ({**EXAMPLES, "k": 2}, (WRITTEN,)),
-    ({**EXAMPLES, "match": "terms", "choose": "largest"}, ("<sparql>{wrong}</sparql>",)),
-    ({**EXAMPLES, "match": "masked", "ends": False}, ("<sparql>{bare}</sparql>",)),
-    (
-        {**EXAMPLES, "match": "question", "hypotheses": "samples", "n": 3, "choose": "vote"},
-        ([Choice(WRITTEN), Choice("<sparql>{limited}</sparql>"), Choice(WRITTEN)],),
+    "dfsl": (
+        _script(WRITTEN, variant="plain"),
+        _script(WRITTEN, variant="zero"),
+        _script(WRITTEN, **EXAMPLES, variant="fixed", k=3),
+        _script(WRITTEN, **EXAMPLES, k=2),
+        _script("<sparql>{wrong}</sparql>", **EXAMPLES, match="terms", choose="largest"),
+        _script("<sparql>{bare}</sparql>", **EXAMPLES, match="masked", ends=False),
+        _script(SEVERAL, **EXAMPLES, match="question", hypotheses="samples", n=3, choose="vote"),
+        _script(
+            WRITTEN + "\n<sparql>{limited}</sparql>\n<sparql>{wrong}</sparql>",
+            **EXAMPLES,
+            hypotheses="prompt",
+            n=3,
+            choose="largest",
+        ),
+        _script("<sparql>{broken}</sparql>", hypotheses="one"),
     ),
-    (
-        {**EXAMPLES, "hypotheses": "prompt", "n": 3, "choose": "largest"},
-        (WRITTEN + "\n<sparql>{limited}</sparql>\n<sparql>{wrong}</sparql>",),
+    "multi-stage": (
+        _script(),
+        _script(filter="direct", near=0),
+        _script(restrict=False, readings=1),
+        _script("So it is.\nPICK: 1, 2", "PICK: 1, 3", entities="reason", predicates="reason"),
+        _script("single-hop\nSELECT ?v0 WHERE { ?v0 P1 E1 . }", writer="model"),
+        _script("multi-hop\nSELECT ?v0 WHERE { ?v0 P1 IT } THEN ASK {}", writer="model"),
+        _script(f"multi-hop\n{TWO_HOPS}", writer="model"),
+        _script(**GIVEN),
+        _script(**GIVEN, filter="off", answer_from=0.5),
     ),
-    ({"hypotheses": "one"}, ("<sparql>{broken}</sparql>",)),
-)
-
-STAGES: tuple[Script, ...] = (
-    ({}, ()),
-    ({"filter": "direct", "near": 0}, ()),
-    ({"restrict": False, "readings": 1}, ()),
-    ({"entities": "reason", "predicates": "reason"}, ("So it is.\nPICK: 1, 2", "PICK: 1, 3")),
-    ({"writer": "model"}, ("single-hop\nSELECT ?v0 WHERE { ?v0 P1 E1 . }",)),
-    ({"writer": "model"}, ("multi-hop\nSELECT ?v0 WHERE { ?v0 P1 IT } THEN ASK {}",)),
-    (
-        {"writer": "model"},
-        ("multi-hop\nSELECT ?v0 WHERE { E1 P1 ?v0 . } THEN SELECT ?v0 WHERE { IT P2 ?v0 . }",),
+    "direct": tuple(
+        _script(json.dumps({"known": known, "yes": None, "answers": answers}))
+        for known, answers in ((True, ["Titan", "Ganymede", "12"]), (False, []))
     ),
-    (GIVEN, ()),
-    ({**GIVEN, "filter": "off", "answer_from": 0.5}, ()),
-)
-
-DIRECT: tuple[Script, ...] = tuple(
-    ({}, (json.dumps({"known": known, "yes": None, "answers": answers}),))
-    for known, answers in ((True, ["Titan", "Ganymede", "12"]), (False, []))
-)
-
-SCRIPTS: Mapping[str, tuple[Script, ...]] = {
-    "guided": GUIDED,
-    "grasp": GRASP,
-    "graf-von-data": GRAF,
-    "sparql-llm": SPARQL_LLM,
-    "dfsl": DFSL,
-    "multi-stage": STAGES,
-    "direct": DIRECT,
-    "nearest-example": ((EXAMPLES, ()),),
+    "nearest-example": (_script(**EXAMPLES),),
 }
 
 
@@ -349,8 +320,7 @@ def _questions() -> list[tuple[Path, dict[str, Any]]]:
     """Questions with gold of the sample and of some of Spider's graphs, in turns."""
     own = [line for line in lines_of(SAMPLE_QUESTIONS) if line["id"] in SAMPLED]
     path = data_folder() / "spider4sparql" / "questions.jsonl"
-    lines = lines_of(path) if path.is_file() else []
-    others = [line for line in lines if Path(line["kg"]).stem in SPIDER][::8]
+    others = [line for line in lines_of(path) if Path(line["kg"]).stem in SPIDER][::8]
     if not others:
         return [(SAMPLE_QUESTIONS, one) for one in own]
     pairs = zip(own, others, strict=False)

@@ -10,28 +10,30 @@ Bounds, aims and the modules that need no test of their own stand in `tools/stru
 
 import argparse
 import ast
-import json
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
 __all__ = ["Code", "figures", "knots", "rules", "without_test"]
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "askgraph"
 WEB = "server/web/src"
-_WEB_SUFFIXES = {".ts", ".tsx", ".css"}
 
 _WORD = re.compile(r"[A-Za-z']+")
 _CONDITIONS = ("if", "when")
 _OPENINGS = ("what", "which", "how", "who")
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DOCUMENTED = (ast.Module, ast.ClassDef, *_FUNCTIONS)
 
 
 @dataclass(frozen=True)
@@ -70,54 +72,45 @@ class Code:
             for path in self.tests.rglob("*.py")
         }
 
-    @property
-    def lines(self) -> int:
-        """Lines of Python."""
-        return sum(_lines(path) for path in self.folder.rglob("*.py"))
-
-    @property
-    def script_lines(self) -> int:
-        """Lines of Python of the repository's scripts: `tools` and `benchmarks`."""
-        folders = (self.tests.with_name(name) for name in ("tools", "benchmarks"))
-        return sum(_lines(path) for folder in folders for path in folder.rglob("*.py"))
-
-    @property
-    def test_lines(self) -> int:
-        """Lines of Python of the tests."""
-        return sum(map(_lines, self.tests.rglob("*.py")))
-
-    @property
-    def web_lines(self) -> int:
-        """Lines of TypeScript and CSS that the page is built from."""
-        files = (path for path in (self.folder / WEB).rglob("*") if path.suffix in _WEB_SUFFIXES)
-        return sum(map(_lines, files))
-
 
 def figures(code: Code) -> dict[str, float]:
     """Return all figures by name, as `tools/structure.toml` names them."""
-    where, conditions = _rates(code)
+    words = [
+        word.lower()
+        for nodes in code.nodes.values()
+        for node in nodes
+        if isinstance(node, _DOCUMENTED)
+        for word in _WORD.findall(ast.get_docstring(node) or "")
+    ]
+    each = 1000 / max(1, len(words))
+    scripts = [code.tests.with_name(name) for name in ("tools", "benchmarks")]
     return {
         "files": len(code.modules),
-        "lines": code.lines,
+        "lines": _lines(code.folder),
         "functions": sum(
-            isinstance(node, _DOCUMENTED[2:]) for nodes in code.nodes.values() for node in nodes
+            isinstance(node, _FUNCTIONS) for nodes in code.nodes.values() for node in nodes
         ),
-        "scripts": code.script_lines,
-        "tests": code.test_lines,
-        "web_lines": code.web_lines,
+        "scripts": sum(map(_lines, scripts)),
+        "tests": _lines(code.tests),
+        "web_lines": _lines(code.folder / WEB, {".ts", ".tsx", ".css"}),
         "late_imports": sum(1 for _ in late_imports(code)),
         "in_cycles": sum(map(len, knots(code))),
-        "where": where,
-        "if_when": conditions,
+        "where": each * words.count("where"),
+        "if_when": each * sum(word in _CONDITIONS for word in words),
         "openings": sum(1 for _ in openings(code)),
         "untested": sum(not why for _, why in without_test(code, rules()["no_test"])),
     }
 
 
+def _lines(folder: Path, suffixes: Collection[str] = (".py",)) -> int:
+    files = (path for path in folder.rglob("*") if path.suffix in suffixes)
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+
+
 def late_imports(code: Code) -> Iterator[str]:
     """Give each import inside a function, with its module and line."""
     for name, nodes in code.nodes.items():
-        functions = (node for node in nodes if isinstance(node, _DOCUMENTED[2:]))
+        functions = (node for node in nodes if isinstance(node, _FUNCTIONS))
         inside = {
             node.lineno: ast.unparse(node)
             for function in functions
@@ -130,8 +123,14 @@ def late_imports(code: Code) -> Iterator[str]:
 
 def knots(code: Code) -> list[list[str]]:
     """Return the sets of modules that import each other, late and for types too, largest first."""
-    found = [sorted(knot) for knot in _components(code.users) if len(knot) > 1]
-    return sorted(found, key=len, reverse=True)
+    names = sorted(code.modules)
+    place = {name: at for at, name in enumerate(names)}
+    edges = [(place[name], place[user]) for name in names for user in code.users[name]]
+    links = np.zeros((len(names), len(names)), dtype=bool)
+    links[tuple(np.array(edges, dtype=int).reshape(-1, 2).T)] = True
+    _, labels = connected_components(links, connection="strong")
+    found = [[names[at] for at in np.flatnonzero(labels == label)] for label in np.unique(labels)]
+    return sorted((knot for knot in found if len(knot) > 1), key=len, reverse=True)
 
 
 def openings(code: Code) -> Iterator[str]:
@@ -190,19 +189,6 @@ def _importers(files: Mapping[str, Sequence[ast.AST]], code: Code) -> dict[str, 
     return found
 
 
-def _rates(code: Code) -> tuple[float, float]:
-    """How often docstrings say "where", and "if" or "when", in 1,000 words."""
-    words = [
-        word.lower()
-        for nodes in code.nodes.values()
-        for node in nodes
-        if isinstance(node, _DOCUMENTED)
-        for word in _WORD.findall(ast.get_docstring(node) or "")
-    ]
-    each = 1000 / max(1, len(words))
-    return each * words.count("where"), each * sum(word in _CONDITIONS for word in words)
-
-
 def _imported(nodes: Sequence[ast.AST], known: Mapping[str, object]) -> set[str]:
     """The modules of the package that a file imports anywhere."""
     found: set[str] = set()
@@ -216,50 +202,9 @@ def _imported(nodes: Sequence[ast.AST], known: Mapping[str, object]) -> set[str]
     return found & known.keys()
 
 
-def _components(edges: Mapping[str, set[str]]) -> list[set[str]]:
-    """The strongly connected components of a graph, by Kosaraju's two passes."""
-    order: list[str] = []
-    seen: set[str] = set()
-    for start in edges:
-        _visit(start, lambda node: edges[node], seen, order.append)
-    back: dict[str, set[str]] = {node: set() for node in edges}
-    for node, targets in edges.items():
-        for target in targets:
-            back[target].add(node)
-    seen, found = set(), list[set[str]]()
-    for start in reversed(order):
-        members: list[str] = []
-        _visit(start, lambda node: back[node], seen, members.append)
-        found.append(set(members))
-    return found
-
-
-def _visit(
-    start: str, targets: Callable[[str], set[str]], seen: set[str], leave: Callable[[str], None]
-) -> None:
-    """Walk depth first from a node over those not seen, and call `leave` on the way back."""
-    if start in seen:
-        return
-    seen.add(start)
-    open_nodes = [(start, iter(sorted(targets(start))))]
-    while open_nodes:
-        node, left = open_nodes[-1]
-        following = next((one for one in left if one not in seen), None)
-        if following is None:
-            open_nodes.pop()
-            leave(node)
-        else:
-            seen.add(following)
-            open_nodes.append((following, iter(sorted(targets(following)))))
-
-
 def _dotted(path: Path, folder: Path) -> str:
     parts = path.relative_to(folder).with_suffix("").parts
     return ".".join([PACKAGE, *(part for part in parts if part != "__init__")])
-
-
-def _lines(path: Path) -> int:
-    return len(path.read_text(encoding="utf-8").splitlines())
 
 
 def _beyond(name: str, value: float, bound: float) -> bool:
@@ -275,33 +220,26 @@ def _printed(found: Mapping[str, float], wanted: Mapping[str, Any]) -> Iterator[
         yield f"{name:<14}{cells}{beyond}"
 
 
-def _listed(name: str, code: Code) -> Sequence[str]:
-    match name:
-        case "late":
-            return list(late_imports(code))
-        case "cycles":
-            return [" ".join(knot) for knot in knots(code)]
-        case "openings":
-            return list(openings(code))
-        case _:
-            found = sorted(without_test(code, rules()["no_test"]), key=lambda one: one[::-1])
-            return [f"{module}: {why or 'no reason'}" for module, why in found]
-
-
 def main() -> int:
     """Print the figures; 1 with `--check` if one is beyond its bound."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--check", action="store_true", help="exit with 1 beyond a bound")
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--list", choices=("late", "cycles", "openings", "tests"))
     chosen, code = parser.parse_args(), Code()
     if chosen.list:
-        print("\n".join(_listed(chosen.list, code)))
+        untested = sorted(without_test(code, rules()["no_test"]), key=lambda one: one[::-1])
+        lists: dict[str, Iterable[str]] = {
+            "late": late_imports(code),
+            "cycles": map(" ".join, knots(code)),
+            "openings": openings(code),
+            "tests": (f"{module}: {why or 'no reason'}" for module, why in untested),
+        }
+        print("\n".join(lists[chosen.list]))
         return 0
     found, wanted = figures(code), rules()
-    print(json.dumps(found) if chosen.json else "\n".join(_printed(found, wanted)))
+    print("\n".join(_printed(found, wanted)))
     beyond = [name for name in found if _beyond(name, found[name], wanted["bounds"][name])]
     return 1 if chosen.check and beyond else 0
 

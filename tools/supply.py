@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,15 +102,9 @@ def locked(root: Path = ROOT) -> list[Package]:
 
 def installed() -> list[dict[str, Any]]:
     """Return the packages in this environment as CycloneDX's components."""
-    command = [
-        str(SUPPLY / "cyclonedx-py"),
-        "environment",
-        sys.executable,
-        "--output-reproducible",
-        "--of",
-        "JSON",
-    ]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    command = [str(SUPPLY / "cyclonedx-py"), "environment", sys.executable]
+    options = ["--output-reproducible", "--of", "JSON"]
+    done = subprocess.run([*command, *options], stdout=subprocess.PIPE, check=True)
     components: list[dict[str, Any]] = json.loads(done.stdout)["components"]
     return components
 
@@ -122,21 +116,17 @@ def with_licences(
     named = {_folded(each["name"]): _licence(each) for each in components}
     for package in packages:
         own = package.licence or named.get(package.name, "")
-        licence = RULES["licences"].get(package.name, own)
-        yield Package(package.part, package.name, package.version, licence or "unknown")
+        yield replace(package, licence=RULES["licences"].get(package.name, own) or "unknown")
 
 
 def page(packages: Sequence[Package]) -> str:
     """Return the page: a table for each part."""
     text = _TOP
     for part, (heading, sentence) in PARTS.items():
-        rows = [
-            f"| {each.name} | {each.version} | {each.licence} |\n"
-            for each in packages
-            if each.part == part
-        ]
-        table = "| package | version | licence |\n|---|---|---|\n" + "".join(rows)
-        text += f"\n## {heading}\n\n{sentence}\n\n{table}"
+        own = (each for each in packages if each.part == part)
+        rows = (f"| {each.name} | {each.version} | {each.licence} |\n" for each in own)
+        text += f"\n## {heading}\n\n{sentence}\n\n| package | version | licence |\n|---|---|---|\n"
+        text += "".join(rows)
     return text
 
 
@@ -154,16 +144,14 @@ def of_page(text: str) -> list[Package]:
 def faults(listed: Sequence[Package], wanted: Sequence[Package]) -> list[str]:
     """Return what is wrong with a page's packages, a line each: none, if all is well."""
     here, there = ({(p.part, p.name, p.version) for p in some} for some in (listed, wanted))
-    old = [
-        f"{name} {version} is on the page, and in no lock file" for _, name, version in here - there
-    ]
-    new = [f"{name} {version} is locked, and not on the page" for _, name, version in there - here]
+    lines = [f"{name} {v} is on the page, and in no lock file" for _, name, v in here - there]
+    lines += [f"{name} {v} is locked, and not on the page" for _, name, v in there - here]
     refused = [
         f"{each.name} {each.version}: {each.licence} is no licence that tools/supply.toml allows"
         for each in listed
         if each.name not in RULES["exceptions"] and not _is_allowed(each.licence)
     ]
-    return [*(f"{line}: make licences" for line in sorted(old + new)), *refused]
+    return [*(f"{line}: make licences" for line in sorted(lines)), *refused]
 
 
 def bill(
@@ -173,46 +161,35 @@ def bill(
     own = {_folded(each["name"]): each for each in components}
     listed = []
     for package in packages:
-        kind, name = (
-            ("npm", package.name.replace("@", "%40"))
-            if "web" in package.part
-            else ("pypi", package.name)
-        )
-        purl = f"pkg:{kind}/{name}@{package.version}"
-        told = own.get(package.name, {}) if kind == "pypi" else {}
-        links = [
-            each for each in told.get("externalReferences", ()) if each["url"].startswith("http")
-        ]
+        is_npm = "web" in package.part
+        purl = f"pkg:{'npm' if is_npm else 'pypi'}/{package.name.replace('@', '%40')}"
+        told = {} if is_npm else own.get(package.name, {})
+        links = [one for one in told.get("externalReferences", ()) if one["url"].startswith("http")]
+        scope = "required" if package.part in ("run", "web") else "optional"
+        more = {"description": told.get("description"), "externalReferences": links}
         listed.append(
             {
-                "type": "library",
-                "bom-ref": purl,
-                "name": package.name,
-                "version": package.version,
-                "purl": purl,
-                "scope": "required" if package.part in ("run", "web") else "optional",
-                "licenses": [{"expression": package.licence}],
-                **({"description": told["description"]} if "description" in told else {}),
-                **({"externalReferences": links} if links else {}),
+                **_component("library", package.name, package.version, purl, package.licence),
+                "scope": scope,
+                **{key: value for key, value in more.items() if value},
             }
         )
+    licence = "MIT AND LicenseRef-WordNet-3.0"
+    product = _component("application", "askgraph", version, "pkg:pypi/askgraph", licence)
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
-        "metadata": {
-            "component": {
-                "type": "application",
-                "bom-ref": f"pkg:pypi/askgraph@{version}",
-                "name": "askgraph",
-                "version": version,
-                "purl": f"pkg:pypi/askgraph@{version}",
-                "licenses": [{"expression": "MIT AND LicenseRef-WordNet-3.0"}],
-            }
-        },
+        "metadata": {"component": product},
         "components": listed,
     }
+
+
+def _component(kind: str, name: str, version: str, purl: str, licence: str) -> dict[str, Any]:
+    address = f"{purl}@{version}"
+    about = {"type": kind, "bom-ref": address, "name": name, "version": version, "purl": address}
+    return {**about, "licenses": [{"expression": licence}]}
 
 
 _VALID = """import sys

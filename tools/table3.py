@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -24,7 +25,7 @@ from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics.sets import best_column_multiset
 from askgraph.sparql.parser import read
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 __all__ = ["PAPER", "Rescored", "disagreements", "rescored", "table3", "unlike"]
 
@@ -81,7 +82,9 @@ def rescored(folder: Path) -> Iterator[Rescored]:
     graphs = {pair: _Graph(folder / "kg", *pair) for pair in sorted(boxes)}
     for line in published:
         question, graph = questions[line["id"]], graphs[line["abox"], line["tbox"]]
-        ours = best_column_multiset(graph.table(line["query"]), graph.gold(question["sparql"]))
+        # Gold's rows count as often as they are found.
+        gold = graph.table(text_of(replace(read(question["sparql"]), distinct=False)))
+        ours = best_column_multiset(graph.table(line["query"]), gold)
         tags = frozenset(question["tags"])
         yield Rescored(line["exp"], line["run"], line["id"], tags, line["em"], line["f1"], ours)
 
@@ -98,29 +101,22 @@ def disagreements(found: Sequence[Rescored]) -> dict[tuple[int, str, str], tuple
     """
     return {
         (experiment, *column): (paper, files)
-        for experiment, figures in PAPER.items()
-        for column, paper, (files, _) in zip(
-            COLUMNS, figures, _figures(found, experiment), strict=True
-        )
+        for experiment in PAPER
+        for column, paper, files, _ in _cells(found, experiment)
         if abs(paper - files) > OFF
     }
 
 
 def table3(found: Sequence[Rescored]) -> str:
     """Return the table in Markdown: paper / run files / recomputed, in percent."""
-    off = disagreements(found)
     lines = ["| no. | " + " | ".join(f"{part} {measure}" for part, measure in COLUMNS) + " |"]
     lines.append("|---" * (len(COLUMNS) + 1) + "|")
-    for experiment, paper in PAPER.items():
-        cells = [
-            f"{printed:.1f} / {files:.1f} / {ours:.1f}"
-            for printed, (files, ours) in zip(paper, _figures(found, experiment), strict=True)
-        ]
-        marked = [
-            f"**{cell}**" if (experiment, *column) in off else cell
-            for column, cell in zip(COLUMNS, cells, strict=True)
-        ]
-        lines.append(f"| {experiment} | " + " | ".join(marked) + " |")
+    for experiment in PAPER:
+        cells = []
+        for _, paper, files, ours in _cells(found, experiment):
+            mark = "**" if abs(paper - files) > OFF else ""
+            cells.append(f"{mark}{paper:.1f} / {files:.1f} / {ours:.1f}{mark}")
+        lines.append(f"| {experiment} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -130,18 +126,16 @@ def _lines(path: Path) -> list[Line]:
         return [json.loads(line) for line in lines]
 
 
-def _figures(found: Sequence[Rescored], experiment: int) -> list[tuple[float, float]]:
-    """For each column what the run files give and what ours gives, in percent."""
-    figures: list[tuple[float, float]] = []
-    for part in PARTS:
-        ones = [
-            one
-            for one in found
-            if one.experiment == experiment and (part == "all" or part in one.tags)
-        ]
-        figures.append((100 * fmean(o.em for o in ones), 100 * fmean(o.our_em for o in ones)))
-        figures.append((100 * fmean(o.f1 for o in ones), 100 * fmean(o.ours.f1 for o in ones)))
-    return figures
+def _cells(
+    found: Sequence[Rescored], experiment: int
+) -> Iterator[tuple[tuple[str, str], float, float, float]]:
+    """Yield each column with the figures of the paper, of its run files, and ours, in percent."""
+    own = [one for one in found if one.experiment == experiment]
+    for (part, measure), paper in zip(COLUMNS, PAPER[experiment], strict=True):
+        ones = [one for one in own if part == "all" or part in one.tags]
+        pairs = ((o.em, o.our_em) if measure == "EM" else (o.f1, o.ours.f1) for o in ones)
+        files, ours = (100 * fmean(values) for values in zip(*pairs, strict=True))
+        yield (part, measure), paper, files, ours
 
 
 class _Graph:
@@ -150,28 +144,17 @@ class _Graph:
     def __init__(self, folder: Path, abox: str, tbox: str) -> None:
         self._store = Store()
         self._prefixes: dict[str, str] = {}
-        self._tables: dict[str, Table] = {}
         for file in (folder / f"a-box-{abox}.ttl", folder / f"t-box-{tbox}.ttl"):
             text = file.read_text(encoding="utf-8")
             self._store.load(text.encode(), RdfFormat.TURTLE)
             declared = re.findall(r"^@?prefix\s+([^\s:]*):\s*<([^>]*)>", text, re.I | re.M)
             self._prefixes.update(declared)
+        self.table = cache(self._run)
 
-    def gold(self, query: str) -> Table:
-        """The gold rows, repeated ones too."""
-        return self.table(text_of(replace(read(query), distinct=False)))
-
-    def table(self, query: str | None) -> Table:
-        """What a query gives; no rows for no query, and for one with an error."""
-        if not query:
-            return Table((), ())
-        if query not in self._tables:
-            self._tables[query] = self._run(query)
-        return self._tables[query]
-
-    def _run(self, query: str) -> Table:
+    def _run(self, query: str | None) -> Table:
+        """Return what a query gives; no rows for no query, and for one with an error."""
         try:
-            found = self._store.query(query, prefixes=self._prefixes, base_iri=BASE)
+            found = self._store.query(query or "", prefixes=self._prefixes, base_iri=BASE)
         except SyntaxError:
             return Table((), ())
         match found:

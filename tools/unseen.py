@@ -25,26 +25,26 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tools.accuracy_floors import data_folder
+from tools.accuracy_floors import align, data_folder
+from tools.judging import Case, read_or_make
 from tools.unseen_cases import (
     FIRST_EVIDENCE,
     PARTS,
     Attempt,
-    Case,
     Item,
     attempted,
     cases_of,
     confidence_without,
     confidences,
     items_of,
-    kept,
     ranking_without,
     sampled,
 )
@@ -54,7 +54,7 @@ from askgraph.evaluation.reports.confidence import calibration, mean_at
 from askgraph.evaluation.reports.statistics import bootstrap_interval, paired_difference
 from askgraph.search.decide import calibrated, weighed
 
-__all__ = ["Outcome", "changes", "compared", "measured", "table", "work_over"]
+__all__ = ["Outcome", "Work", "compared", "measured", "table"]
 
 SURE = 0.9
 RIGHT = 1 - 1e-9
@@ -91,11 +91,7 @@ def table(found: Sequence[Outcome]) -> str:
     heads = ("style", "n", "F1 by name, 95 %", "F1 strict", "surest half", "sure", "sure: right",
              "wrong", "ECE", *(f"oracle {depth}" for depth in DEPTHS))  # fmt: skip
     lines = [heads, *(_line(style, chosen) for style, chosen in _by_style(found))]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(heads))]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        for line in lines
-    )
+    return align(lines, gap="  ", side=">")
 
 
 def _by_style(found: Sequence[Outcome]) -> Iterator[tuple[str, list[Outcome]]]:
@@ -106,27 +102,27 @@ def _by_style(found: Sequence[Outcome]) -> Iterator[tuple[str, list[Outcome]]]:
 
 def _line(style: str, found: Sequence[Outcome]) -> tuple[str, ...]:
     sure = [one for one in found if one.sure]
-    pairs = [(one.confidence, one.by_name) for one in found]
     rights = [(one.confidence, float(one.right)) for one in found]
-    f1 = bootstrap_interval([one.by_name for one in found], samples=2_000)
-    held = bootstrap_interval([float(one.right) for one in sure], samples=2_000)
-    known = [one.oracle for one in found if one.oracle]
-    oracles = [
-        f"{sum(one[at] for one in known) / len(known):.3f}" if known else "-"
-        for at in range(len(DEPTHS))
-    ]
+    half = mean_at([(one.confidence, one.by_name) for one in found], 0.5)
+    oracles = [one.oracle for one in found if one.oracle]
+    depths = [f"{sum(best) / len(best):.3f}" for best in zip(*oracles, strict=True)]
     return (
         style,
         str(len(found)),
-        f"{f1.mean:.3f} [{f1.low:.3f}, {f1.high:.3f}]",
+        _interval([one.by_name for one in found]),
         f"{sum(one.f1 for one in found) / len(found):.3f}",
-        f"{mean_at(pairs, 0.5):.3f}",
+        f"{half:.3f}",
         f"{len(sure) / len(found):.3f}",
-        f"{held.mean:.3f} [{held.low:.3f}, {held.high:.3f}]" if sure else "-",
+        _interval([float(one.right) for one in sure]) if sure else "-",
         str(sum(not one.right for one in sure)),
         f"{calibration(rights).ece:.3f}",
-        *oracles,
+        *(depths or "-" * len(DEPTHS)),
     )
+
+
+def _interval(values: Sequence[float]) -> str:
+    of = bootstrap_interval(values, samples=2_000)
+    return f"{of.mean:.3f} [{of.low:.3f}, {of.high:.3f}]"
 
 
 def compared(before: Sequence[Outcome], after: Sequence[Outcome]) -> str:
@@ -142,28 +138,14 @@ def compared(before: Sequence[Outcome], after: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def changes(before: Sequence[Outcome], after: Sequence[Outcome], items: Sequence[Item]) -> str:
-    """Return the questions whose F1 changed, the worse ones first, each with both queries."""
-    texts, were = {item.id: item.text for item in items}, {one.id: one for one in before}
-    pairs = [(were[one.id], one) for one in after if one.id in were]
-    moved = [(a, b) for a, b in pairs if abs(a.by_name - b.by_name) > 1e-6]
-    return "\n".join(
-        f"{a.by_name:.2f} ({a.confidence:.2f}) -> {b.by_name:.2f} ({b.confidence:.2f})  {b.id} "
-        f"[{b.style}] {texts.get(b.id, '')}\n    - {' '.join(a.query.split())}\n"
-        f"    + {' '.join(b.query.split())}"
-        for a, b in sorted(moved, key=lambda pair: pair[1].by_name - pair[0].by_name)
-    )
-
-
 @dataclass(frozen=True)
 class Work:
     """What is done graph by graph: by several processes, each graph kept when it is done."""
 
     data: Path
     cache: Path
-    graphs: Path
     items: Sequence[Item]
-    jobs: int
+    jobs: int = 2
 
     def over_graphs(
         self,
@@ -183,78 +165,46 @@ class Work:
                 own = [item for item in self.items if item.graph == graph]
                 path = self.cache / folder / f"{Path(graph).stem}.json.gz"
                 weights = by_style.get(own[0].style)
-                job = pool.submit(_made, path, of, make, self.data, graph, own, self.graphs,
-                                  weights, *more)  # fmt: skip
-                waiting[job] = graph
+                work = partial(make, self.data, graph, own, self.cache, weights, *more)
+                waiting[pool.submit(read_or_make, path, of, work)] = graph
             for done, job in enumerate(as_completed(waiting), 1):
                 found[waiting[job]] = job.result()
-                _told(f"{folder}: {done} of {len(graphs)} graphs", last=done == len(graphs))
+                is_last = done == len(graphs)
+                if is_last or sys.stderr.isatty():
+                    text = f"{folder}: {done} of {len(graphs)} graphs"
+                    print(f"\r{text}", end="\n" if is_last else "", file=sys.stderr, flush=True)
         return [one for graph in sorted(found) for one in found[graph]]
 
 
-def _told(text: str, *, last: bool) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{text}", end="\n" if last else "", file=sys.stderr, flush=True)
-    elif last:
-        print(text, file=sys.stderr)
-
-
-def _made(path: Path, of: type, make: Callable[..., list[Any]], *given: Any) -> list[Any]:
-    return kept(path, of, lambda: make(*given))
-
-
-def work_over(
-    data: Path, cache: Path, *, graphs: Path | None = None, jobs: int = 2, sample: int | None = None
-) -> Work:
-    """Return the work on the questions of a folder, or on so many of each graph."""
-    cache.mkdir(parents=True, exist_ok=True)
-    return Work(data, cache, graphs or cache, sampled(items_of(data), sample), jobs)
-
-
 def measured(
-    work: Work,
-    *,
-    as_it_is: bool = False,
-    own_ranking: bool = False,
-    clusters: int | None = None,
-    without: str | None = None,
-    meanings: str = "",
+    work: Work, *, as_it_is: bool = False, own_ranking: bool = False, without: str | None = None
 ) -> list[Outcome]:
-    """Ask all questions; return how each went. `meanings` names a model.
+    """Ask all questions; return how each went.
 
-    So many `clusters` questions of each graph, or all, have all their best candidates scored: for
-    the ranking and the oracle. With `own_ranking` none have; nor if it is `without` a part.
+    Their best candidates are scored, for the ranking and the oracle; not with `own_ranking`, nor if
+    it is `without` a part.
     """
+    cases, rankings, folder = list[Case](), dict[str, dict[str, float]](), "attempts"
     if as_it_is:
-        attempts = work.over_graphs("as-it-is", Attempt, attempted, {}, without, meanings)
-        return [_outcome(one, calibrated(weighed(one.evidence)) if one.evidence else 0.0)
-                for one in attempts]  # fmt: skip
-    if own_ranking or meanings or without is not None:
-        attempts = work.over_graphs("attempts", Attempt, attempted, {}, without, meanings)
+        folder = "as-it-is"
+    elif not (own_ranking or without is not None):
+        cases = work.over_graphs("clusters", Case, cases_of, {}, MOST)
+        rankings = ranking_without(cases)
+    attempts = work.over_graphs(folder, Attempt, attempted, rankings, without)
+    if as_it_is:
+        given = [calibrated(weighed(one.evidence)) if one.evidence else 0.0 for one in attempts]
+    else:
         only = FIRST_EVIDENCE if without == "confidence" else ()
         given = confidences(attempts, confidence_without(attempts, only))
-        return [_outcome(one, chance) for one, chance in zip(attempts, given, strict=True)]
-    few = replace(work, items=sampled(work.items, clusters))
-    cases = few.over_graphs("clusters", Case, cases_of, {}, MOST)
-    rankings = ranking_without(cases)
-    attempts = work.over_graphs("attempts", Attempt, attempted, rankings)
-    models = confidence_without(attempts)
-    given = confidences(attempts, models)
-    best = {case.id: _oracle(case) for case in cases}
+    best = {
+        case.id: tuple(max((f.f1 for f in case.found[:depth]), default=0.0) for depth in DEPTHS)
+        for case in cases
+    }
     return [
-        replace(_outcome(one, chance), oracle=best.get(one.id, ()))
+        Outcome(one.id, one.graph, one.style, one.f1, one.by_name, chance * one.left, one.query,
+                best.get(one.id, ()))
         for one, chance in zip(attempts, given, strict=True)
-    ]
-
-
-def _outcome(one: Attempt, chance: float) -> Outcome:
-    return Outcome(one.id, one.graph, one.style, one.f1, one.by_name, chance * one.left, one.query)
-
-
-def _oracle(case: Case) -> tuple[float, ...]:
-    return tuple(
-        max((found.by_name for found in case.found[:depth]), default=0.0) for depth in DEPTHS
-    )
+    ]  # fmt: skip
 
 
 def _read(cache: Path) -> list[Outcome]:
@@ -273,17 +223,13 @@ def _arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--cache", type=Path, required=True, help="what was found is kept here")
-    add("--graphs", type=Path, metavar="FOLDER", help="built graphs and scores; the cache if none")
     add("--data", type=Path, help="the folder of questions; spider-graphs of the data if none")
     add("--jobs", type=int, default=2, help="processes")
     add("--sample", type=int, metavar="N", help="so many questions of each graph")
-    add("--clusters", type=int, metavar="N", help="score the candidates of so many of each graph")
     add("--own-ranking", action="store_true", help="candidates as the package ranks them")
     add("--as-it-is", action="store_true", help="the package's own weights; nothing is fitted")
     add("--without", choices=PARTS, help="leave a part out; with the package's ranking")
-    add("--meanings", default="", metavar="NAME", help="an embedding model, as onnx:PATH")
     add("--against", type=Path, metavar="CACHE", help="a finished run to set beside this one")
-    add("--changes", action="store_true", help="list the questions whose F1 changed, too")
     return parser.parse_args()
 
 
@@ -296,25 +242,14 @@ def main() -> None:
             f"unseen: {data} holds no questions.jsonl; name the folder of the questions with --data"
         )
     before = _read(chosen.against) if chosen.against is not None else None
-    work = work_over(
-        data, chosen.cache, graphs=chosen.graphs, jobs=chosen.jobs, sample=chosen.sample
-    )
+    chosen.cache.mkdir(parents=True, exist_ok=True)
+    work = Work(data, chosen.cache, sampled(items_of(data), chosen.sample), chosen.jobs)
     found = measured(
-        work,
-        as_it_is=chosen.as_it_is,
-        own_ranking=chosen.own_ranking,
-        clusters=chosen.clusters,
-        without=chosen.without,
-        meanings=chosen.meanings,
+        work, as_it_is=chosen.as_it_is, own_ranking=chosen.own_ranking, without=chosen.without
     )
     with replaced(chosen.cache / "outcomes.json.gz") as file:
         file.write(gzip.compress(json.dumps([asdict(one) for one in found]).encode()))
-    if before is None:
-        print(table(found))
-        return
-    print(compared(before, found))
-    if chosen.changes:
-        print("\n" + changes(before, found, work.items))
+    print(table(found) if before is None else compared(before, found))
 
 
 if __name__ == "__main__":

@@ -2,20 +2,18 @@
 
 A folder has `questions.jsonl` and `kg/`; each question names its graph and, in its tags, the style
 that the graph is written in. What was found of a graph is kept as one file, written when the graph
-is done, so that a run goes on with the next graph; scores of queries are kept by their text.
+is done, so that a run goes on with the next graph.
 
 Graph search may do without one of its parts, which tells what the part is worth. A part is left out
 by what it does, and not by taking the program apart: its ways of linking, its weights in the
 ranking, the functions that it is called by, the operators that it serves.
 """
 
-import asyncio
-import gzip
-import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -23,29 +21,17 @@ from typing import Any
 from unittest.mock import patch
 
 from tools.calibration import Case as Answered
-from tools.calibration import confidences as weighed
-from tools.calibration import curve_of, fitted_trees
-from tools.ranking_fit import Case as Ranked
-from tools.ranking_fit import Found as Scored
-from tools.ranking_fit import fitted as fitted_ranking
+from tools.calibration import chances_of, fit_curve, fit_trees, fit_without
+from tools.judging import Case, Found, Judge, Weights, group_others
+from tools.ranking import fit_weights
 
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits
-from askgraph.errors import AskgraphError
 from askgraph.evaluation import Table
-from askgraph.evaluation.by_name import by_name, names_of_things
-from askgraph.evaluation.files import replaced
-from askgraph.evaluation.metrics.sets import best_column
-from askgraph.evaluation.questions import query_table
-from askgraph.graph import KnowledgeGraph
+from askgraph.evaluation.by_name import names_of_things
 from askgraph.search.decide import EMPTY, collect_evidence
-from askgraph.search.embedding_linking import retry_with_embeddings
-from askgraph.search.link import LinkedQuestion
-from askgraph.search.pipeline import build_schema, link_text, propose_from_links
-from askgraph.search.rank import Cluster, Proposal, clusters, weights_for
+from askgraph.search.rank import clusters, weights_for
 from askgraph.search.resolve_operators import resolve_times
 from askgraph.search.tokenize.question_operators import QuestionOperators
-from askgraph.sparql.comparison import Cell
-from askgraph.sparql.write import plain_text
 from askgraph.workspace import Workspace
 
 FIRST_EVIDENCE = (
@@ -57,51 +43,30 @@ FIRST_EVIDENCE = (
 
 @dataclass(frozen=True)
 class Part:
-    """What a part consists of.
+    """What a part consists of, its names with spaces between them.
 
     `ways` are those of linking words that it brought, `weights` its features of the ranking, and
-    `calls` its functions, each with what is called instead; `operators` are no longer heard.
+    `calls` its functions in `askgraph.search`, each with what is called instead; `operators` are
+    no longer heard.
     """
 
     about: str
-    ways: frozenset[str] = frozenset()
-    weights: frozenset[str] = frozenset()
-    calls: tuple[tuple[str, Any], ...] = ()
-    operators: frozenset[str] = frozenset()
+    ways: str = ""
+    weights: str = ""
+    operators: str = ""
+    calls: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
-def _nothing(*_: object) -> None:
-    return None
-
-
-def _none(*_: object) -> tuple[()]:
-    return ()
-
-
-def _no(*_: object) -> bool:
-    return False
-
-
-def _as_linked(linked: Any, *_: object) -> Any:
-    return linked
-
-
-def _every_link(linked: Any, _: object) -> Any:
-    return linked.links
+def _give(value: Any) -> Callable[..., Any]:
+    return lambda *_: value
 
 
 SOURCES: dict[str, Part] = {
-    "derivations": Part("derived words and doers", ways=frozenset(("derivation", "doer"))),
-    "meanings": Part(
-        "words of the same, a more general or a more special meaning",
-        ways=frozenset(("near", "hypernym", "hyponym")),
-    ),
-    "peoples": Part("peoples, and the codes of countries", ways=frozenset(("demonym",))),
-    "scales": Part("nouns of the scales of adjectives", ways=frozenset(("scale",))),
-    "shortened": Part(
-        "names that are shortened, and initials",
-        ways=frozenset(("short", "initials", "abbreviation")),
-    ),
+    "derivations": Part("derived words and doers", "derivation doer"),
+    "meanings": Part("words of the same or a more general meaning", "near hypernym hyponym"),
+    "peoples": Part("peoples, and the codes of countries", "demonym"),
+    "scales": Part("nouns of the scales of adjectives", "scale"),
+    "shortened": Part("names that are shortened, and initials", "short initials abbreviation"),
 }
 """The sources of the lexicon, each for itself."""
 
@@ -110,74 +75,66 @@ PARTS: dict[str, Part] = {
     "confidence": Part("evidence that means the same on every graph"),
     "kinds": Part(
         "the kind of thing that is asked for",
-        weights=frozenset(("misfit", "unheld", "disagrees", "ungrouped")),
-        calls=(("askgraph.search.resolve_operators:link_asked_kind", _as_linked),),
+        weights="misfit unheld disagrees ungrouped",
+        calls={"resolve_operators:link_asked_kind": lambda linked, *_: linked},
     ),
     "lexicon": Part(
         "the lexicon, and names that are shortened or written otherwise",
-        ways=frozenset(("code",)).union(*(one.ways for one in SOURCES.values())),
-        calls=(("askgraph.search.link:akin", _none),),
+        ways=" ".join(["code", *(one.ways for one in SOURCES.values())]),
+        calls={"link:akin": _give(())},
     ),
     "names": Part(
         "what is a name, and of which things",
-        weights=frozenset(("parted", "unnamed", "turned")),
-        calls=(
-            ("askgraph.search.expand.beam_search:without_chance", _every_link),
-            ("askgraph.search.expand.beam_search:with_apposition", _none),
-            ("askgraph.search.operators.query_builder:is_mirrored", _no),
-            ("askgraph.search.operators:show_names", _nothing),
-        ),
+        weights="parted unnamed turned",
+        calls={
+            "expand.beam_search:without_chance": lambda linked, _: linked.links,
+            "expand.beam_search:with_apposition": _give(()),
+            "operators.query_builder:is_mirrored": _give(False),
+            "operators:show_names": _give(None),
+        },
     ),
     "readings": Part(
         "readings with two aggregates, two extremes, extremes of groups, comparisons",
-        calls=(
-            ("askgraph.search.operators.extremes_with_ties:keep_ties", _nothing),
-            ("askgraph.search.operators.shared_value:join_by_or", _nothing),
-            ("askgraph.search.operators.pairs:compare_pairs", _none),
-            ("askgraph.search.operators:describe_things", _none),
-        ),
-        operators=frozenset(
-            ("yearly", "exactly", "difference", "ratio", "same", "different", "other")
-        ),
+        operators="yearly exactly difference ratio same different other",
+        calls={
+            "operators.extremes_with_ties:keep_ties": _give(None),
+            "operators.shared_value:join_by_or": _give(None),
+            "operators.pairs:compare_pairs": _give(()),
+            "operators:describe_things": _give(()),
+        },
     ),
 }
 
 
 @contextmanager
-def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Mapping[str, float] | None]]:
+def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Weights | None]]:
     """Leave a part out; give the ways of linking to do without, and the weights to rank with."""
     if name is None:
         yield frozenset(), None
         return
     part = PARTS[name]
-    with ExitStack() as patches:
-        for place, instead in part.calls:
-            module, function = place.split(":")
-            patches.enter_context(patch.object(import_module(module), function, instead))
-        if part.operators:
-            patches.enter_context(
-                patch("askgraph.search.resolve_operators.resolve_times", _without(part.operators))
-            )
-        own = weights_for("")
-        weights = {one: 0.0 if one in part.weights else weight for one, weight in own.items()}
-        yield part.ways, weights
+    operators, weights = part.operators.split(), part.weights.split()
 
-
-def _without(names: frozenset[str]) -> Any:
-    def heard(frame: QuestionOperators, *rest: Any) -> QuestionOperators:
-        kept = tuple(one for one in frame.operators if one.name not in names)
+    def resolve(frame: QuestionOperators, *rest: Any) -> QuestionOperators:
+        kept = tuple(one for one in frame.operators if one.name not in operators)
         return resolve_times(replace(frame, operators=kept), *rest)
 
-    return heard
+    own = weights_for("")
+    with ExitStack() as patches:
+        for place, instead in part.calls.items():
+            module, function = place.split(":")
+            of = import_module(f"askgraph.search.{module}")
+            patches.enter_context(patch.object(of, function, instead))
+        if operators:
+            patches.enter_context(patch("askgraph.search.resolve_operators.resolve_times", resolve))
+        left = {one: 0.0 if one in weights else own[one] for one in own}
+        yield frozenset(part.ways.split()), left
 
 
 _SECONDS, _PATIENCE = 2.0, 60.0
-"""What a candidate's query may take, and gold's."""
+"""The time of a candidate's query, and of gold's."""
 _MEMBERS = 4
 """So many members of a cluster are kept: no more than these raise its score."""
-_DIGITS = 4
-
-Weights = Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -190,26 +147,6 @@ class Item:
     text: str
     language: str
     gold: str
-
-
-@dataclass(frozen=True)
-class Found:
-    """A cluster: the features of its members, its F1 (plain and by name), whether it is empty."""
-
-    members: tuple[Mapping[str, float], ...]
-    f1: float
-    by_name: float
-    empty: bool
-
-
-@dataclass(frozen=True)
-class Case:
-    """A question with the best clusters that were found for it."""
-
-    id: str
-    graph: str
-    style: str
-    found: tuple[Found, ...]
 
 
 @dataclass(frozen=True)
@@ -232,8 +169,13 @@ class Attempt:
 
 def items_of(folder: Path) -> list[Item]:
     """Return the questions of a folder."""
-    lines = (folder / "questions.jsonl").read_text("utf-8").splitlines()
-    return [_item(json.loads(line)) for line in lines]
+    items = []
+    for text in (folder / "questions.jsonl").read_text("utf-8").splitlines():
+        line = json.loads(text)
+        styles = [tag.removeprefix("style:") for tag in line["tags"] if tag.startswith("style:")]
+        asked = line["question"], line.get("lang", "en"), line["sparql"]
+        items.append(Item(line["id"], line["kg"], [*styles, "-"][0], *asked))
+    return items
 
 
 def sampled(items: Sequence[Item], number: int | None, *, seed: int = 0) -> list[Item]:
@@ -243,28 +185,44 @@ def sampled(items: Sequence[Item], number: int | None, *, seed: int = 0) -> list
     chosen: list[Item] = []
     for graph in dict.fromkeys(item.graph for item in items):
         own = [item for item in items if item.graph == graph]
-        kept = {item.id for item in Random(seed).sample(own, min(number, len(own)))}
-        chosen += [item for item in own if item.id in kept]
+        chosen += sorted(Random(seed).sample(own, min(number, len(own))), key=own.index)
     return chosen
 
 
-def _item(line: Mapping[str, Any]) -> Item:
-    styles = [tag.removeprefix("style:") for tag in line["tags"] if tag.startswith("style:")]
-    style = styles[0] if styles else "-"
-    return Item(
-        line["id"], line["kg"], style, line["question"], line.get("lang", "en"), line["sparql"]
-    )
+@contextmanager
+def judge_of(data: Path, graph: str, cache: Path) -> Iterator[Judge]:
+    """Open a graph of a folder, which is built if it is not there."""
+    workspace, name = Workspace(cache / "workspace"), Path(graph).stem
+    if name not in workspace.graphs():
+        workspace.add(name, [data / "kg" / graph])
+    opened = workspace.find(name)
+    with Judge(opened, cache / "scores", names_of_things(opened), _SECONDS) as judge:
+        yield judge
 
 
 def cases_of(
     data: Path, graph: str, items: Sequence[Item], cache: Path, weights: Weights | None, most: int
 ) -> list[Case]:
-    """Return the `most` best clusters of each question over a graph, each with what it gives."""
-    with _Judge.of(data, graph, cache) as judge:
-        return [
-            Case(item.id, item.graph, item.style, tuple(judge.found(item, weights, most)))
-            for item in items
-        ]
+    """Return each question over a graph with its `most` best clusters, scored by name.
+
+    The style of the graph counts as its set.
+    """
+    cases = []
+    with judge_of(data, graph, cache) as judge:
+        name = judge.graph.name
+        for item in items:
+            gold, found = _gold_of(item, judge), []
+            proposal = judge.propose(item.text, item.language, weights)
+            for cluster in clusters(proposal.candidates)[:most]:
+                _, (_, named, empty) = judge.score(item.id, cluster, gold)
+                members = (_rounded(one.features) for one in cluster.members[:_MEMBERS])
+                found.append(Found(tuple(members), named, empty))
+            cases.append(Case(item.id, item.style, name, name, tuple(found)))
+    return cases
+
+
+def _gold_of(item: Item, judge: Judge) -> Callable[[], list[Table]]:
+    return cache(lambda: [judge.table(item.gold, _PATIENCE)])
 
 
 def attempted(
@@ -274,156 +232,35 @@ def attempted(
     cache: Path,
     weights: Weights | None,
     without: str | None = None,
-    meanings: str = "",
 ) -> list[Attempt]:
     """Return the answer to each question over a graph, with candidates ranked by some weights.
 
-    It may be `without` a part of graph search, whose weights are then the package's; `meanings`
-    names an embedding model for a second look.
+    It may be `without` a part of graph search, whose weights are then the package's.
     """
-    with _Judge.of(data, graph, cache) as judge, left_out(without) as (ways, own):
-        judge = replace(judge, without=ways, meanings=meanings)
-        return [judge.attempt(item, weights or own) for item in items]
+    with judge_of(data, graph, cache) as judge, left_out(without) as (ways, own):
+        judge.without = ways
+        return [_attempt(judge, item, weights or own) for item in items]
 
 
-@dataclass
-class _Judge:
-    """A graph that is searched, and the scores of queries over it."""
-
-    graph: KnowledgeGraph
-    names: Mapping[str, Set[Cell]]
-    path: Path
-    without: Set[str] = frozenset()
-    meanings: str = ""
-    runner: asyncio.Runner = field(default_factory=asyncio.Runner)
-    known: dict[str, tuple[float, float, bool]] = field(default_factory=dict)
-    golds: dict[str, Table] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, data: Path, graph: str, cache: Path) -> "_Judge":
-        """Open a graph, and read what was kept of its queries."""
-        workspace = Workspace(cache / "workspace")
-        name = Path(graph).stem
-        if name not in workspace.graphs():
-            workspace.add(name, [data / "kg" / graph])
-        found = workspace.find(name)
-        path = cache / "scores" / f"{name}.json.gz"
-        known = {}
-        if path.is_file():
-            kept = json.loads(gzip.decompress(path.read_bytes()))
-            known = {key: (f1, named, empty) for key, (f1, named, empty) in kept.items()}
-        return cls(found, names_of_things(found), path, known=known)
-
-    def __enter__(self) -> "_Judge":
-        """Use the graph."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Keep the scores and close the graph."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(self.path) as file:
-            file.write(gzip.compress(json.dumps(self.known).encode(), 1))
-        self.runner.run(self.graph.endpoint.close())
-        self.runner.close()
-
-    def proposal(self, item: Item, weights: Weights | None) -> Proposal:
-        """Grow and rank the candidates for a question."""
-        assert self.graph.arrays is not None
-        names = self.graph.names
-        linked = link_text(item.text, item.language, names, without=self.without)
-        schema = build_schema(self.graph.arrays, self.graph.profile)
-        proposal = propose_from_links(linked, schema, weights=weights)
-
-        async def again(linked: LinkedQuestion) -> Proposal:
-            return propose_from_links(linked, schema, weights=weights)
-
-        graph = self.graph
-        if self.meanings:
-            proposal = self.runner.run(
-                retry_with_embeddings(proposal, linked, graph, self.meanings, again)
-            )
-        return proposal
-
-    def found(self, item: Item, weights: Weights | None, most: int) -> Iterator[Found]:
-        """The best clusters for a question, scored."""
-        for cluster in clusters(self.proposal(item, weights).candidates)[:most]:
-            members = tuple(
-                {name: round(value, _DIGITS) for name, value in member.features.items()}
-                for member in cluster.members[:_MEMBERS]
-            )
-            yield Found(members, *self.score(item, cluster)[1])
-
-    def attempt(self, item: Item, weights: Weights | None) -> Attempt:
-        """What graph search would answer, as `SearchRun.first_answer` has it."""
-        proposal = self.proposal(item, weights)
-        ranked = clusters(proposal.candidates)
-        if not ranked:
-            return Attempt(item.id, item.graph, item.style, "", 0.0, 0.0, 1.0, {})
-        query, (f1, named, empty), left = "", (0.0, 0.0, True), EMPTY
-        for place, cluster in enumerate(ranked[: SearchLimits().tried]):
-            if place and cluster.score < ranked[0].score - AHEAD:
-                break
-            text, scores = self.score(item, cluster)
-            if not place or not scores[2]:
-                query, (f1, named, empty) = text, scores
-                left = PASSED_OVER**place * (EMPTY if empty else 1.0)
-            if not scores[2]:
-                break
-        evidence = {
-            name: round(value, _DIGITS)
-            for name, value in collect_evidence(proposal, ranked).items()
-        }
-        return Attempt(item.id, item.graph, item.style, query, f1, named, left, evidence)
-
-    def score(self, item: Item, cluster: Cluster) -> tuple[str, tuple[float, float, bool]]:
-        """The query of a cluster's best; its F1, plain and by name, and whether it is empty."""
-        query = plain_text(cluster.best.query, self.graph.prefixes)
-        key = hashlib.sha256(f"{item.id} {query}".encode()).hexdigest()[:20]
-        if key not in self.known:
-            self.known[key] = self._score(query, self.gold(item))
-        return query, self.known[key]
-
-    def gold(self, item: Item) -> Table:
-        """What gold gives."""
-        if item.id not in self.golds:
-            self.golds[item.id] = self.runner.run(self._table(item.gold, _PATIENCE))
-        return self.golds[item.id]
-
-    async def _table(self, query: str, seconds: float) -> Table:
-        return await query_table(query, self.graph.endpoint, timeout=seconds)
-
-    def _score(self, query: str, gold: Table) -> tuple[float, float, bool]:
-        try:
-            table = self.runner.run(self._table(query, _SECONDS))
-        except AskgraphError:
-            return 0.0, 0.0, True
-        named = by_name(table, gold, self.names).f1
-        return best_column(table, gold).f1, named, not table.rows
+def _attempt(judge: Judge, item: Item, weights: Weights | None) -> Attempt:
+    """Return what graph search would answer, as `SearchRun.first_answer` has it."""
+    proposal = judge.propose(item.text, item.language, weights)
+    about, ranked = (item.id, item.graph, item.style), clusters(proposal.candidates)
+    if not ranked:
+        return Attempt(*about, "", 0.0, 0.0, 1.0, {})
+    gold, tried = _gold_of(item, judge), ranked[: SearchLimits().tried]
+    near = [one for one in tried if one is tried[0] or one.score >= tried[0].score - AHEAD]
+    scored = ((place, *judge.score(item.id, one, gold)) for place, one in enumerate(near))
+    first = next(scored)
+    others = scored if first[2][2] else ()
+    place, query, (f1, named, empty) = next((one for one in others if not one[2][2]), first)
+    left = PASSED_OVER**place * (EMPTY if empty else 1.0)
+    evidence = _rounded(collect_evidence(proposal, ranked))
+    return Attempt(*about, query, f1, named, left, evidence)
 
 
-def kept(path: Path, of: type, make: Any) -> list[Any]:
-    """Return what a file keeps, or make it and keep it."""
-    if not path.is_file():
-        made = make()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(path) as file:
-            file.write(gzip.compress(json.dumps([asdict(one) for one in made]).encode(), 1))
-        return list(made)
-    return [_again(of, one) for one in json.loads(gzip.decompress(path.read_bytes()))]
-
-
-def kept_in(folder: Path, of: type) -> list[Any]:
-    """Return what the files of a folder keep, of all graphs."""
-    found = [one for path in sorted(folder.glob("*.json.gz")) for one in kept(path, of, list)]
-    if not found:
-        raise SystemExit(f"{folder} holds no finished run")
-    return found
-
-
-def _again(of: type, one: dict[str, Any]) -> Any:
-    if of is Case:
-        one["found"] = tuple(Found(tuple(f.pop("members")), **f) for f in one["found"])
-    return of(**one)
+def _rounded(values: Weights) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in values.items()}
 
 
 Model = Callable[[Mapping[str, float]], float]
@@ -432,18 +269,8 @@ Model = Callable[[Mapping[str, float]], float]
 
 def ranking_without(cases: Sequence[Case]) -> dict[str, dict[str, float]]:
     """Return for each style the weights of the ranking that are fitted without it."""
-    every = [ranked(case) for case in cases]
-    return {
-        style: fitted_ranking([case for case in every if case.set != style])
-        for style in sorted({case.set for case in every})
-    }
-
-
-def ranked(case: Case) -> Ranked:
-    """Return a case as one of the ranking; its style counts as its set."""
-    graph = Path(case.graph).stem
-    found = tuple(Scored("", one.members, one.by_name, one.empty) for one in case.found)
-    return Ranked(case.id, "", case.style, graph, graph, found)
+    others = group_others(cases, lambda case: case.set)
+    return {style: fit_weights(rest) for style, rest in others.items()}
 
 
 def confidence_without(attempts: Sequence[Attempt], only: Collection[str] = ()) -> dict[str, Model]:
@@ -452,8 +279,8 @@ def confidence_without(attempts: Sequence[Attempt], only: Collection[str] = ()) 
     It weighs all evidence, or `only` some.
     """
     every = [answered(one, only) for one in attempts if one.evidence]
-    styles = sorted({case.set for case in every})
-    return {style: _model([case for case in every if case.set != style]) for style in styles}
+    others = group_others(every, lambda case: case.held)
+    return {style: _fit_model(rest) for style, rest in others.items()}
 
 
 def confidences(attempts: Sequence[Attempt], models: Mapping[str, Model]) -> list[float]:
@@ -463,22 +290,14 @@ def confidences(attempts: Sequence[Attempt], models: Mapping[str, Model]) -> lis
 
 def answered(one: Attempt, only: Collection[str] = ()) -> Answered:
     """Return an attempt as a case of calibration; its style counts as its set."""
-    graph = Path(one.graph).stem
     evidence = {name: one.evidence[name] for name in only} if only else one.evidence
-    return Answered(
-        one.style, evidence, one.by_name, graph, left=one.left, asked=one.style, fold=one.style
-    )
+    graph, style = Path(one.graph).stem, one.style
+    return Answered(style, evidence, one.by_name, graph, left=one.left, fold=style)
 
 
-def _model(cases: Sequence[Answered]) -> Model:
-    """Trees over all cases, and a curve over what those give that saw nothing of the style."""
+def _fit_model(cases: Sequence[Answered]) -> Model:
+    """Fit trees to all cases, and a curve to what trees give that saw nothing of the style."""
     firsts = [case for case in cases if case.left == 1]
-    trees = fitted_trees(firsts)
-    given = dict.fromkeys(range(len(firsts)), 0.0)
-    for style in {case.set for case in firsts}:
-        others = fitted_trees([case for case in firsts if case.set != style] or firsts)
-        own = [at for at, case in enumerate(firsts) if case.set == style]
-        chances = weighed(others, [firsts[at].evidence for at in own])
-        given.update(zip(own, chances.tolist(), strict=True))
-    curve = curve_of(firsts, list(given.values()))
+    trees = fit_trees(firsts)
+    curve = fit_curve(firsts, chances_of(firsts, fit_without(firsts)))
     return lambda evidence: curve(trees(evidence))

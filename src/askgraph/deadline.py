@@ -7,9 +7,11 @@ it up, and nothing between them has to hand it on.
 import math
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -111,3 +113,15 @@ def over() -> str:
     """Return the words for a deadline that has passed."""
     deadline = kept()
     return f"the {deadline.seconds:g} seconds for the question are over" if deadline else ""
+
+
+def parse_retry_after(value: str) -> float | None:
+    """Return the seconds that a `Retry-After` header asks for, given as such or as a date."""
+    with suppress(ValueError):
+        return max(0.0, float(value))
+    try:
+        moment = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

@@ -15,15 +15,7 @@ from tests.servers.sparql import becomes_true, held_open
 
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import (
-    Assistant,
-    Event,
-    Identity,
-    Message,
-    Options,
-    Request,
-    ToolCall,
-)
+from askgraph.llm import Assistant, Event, Identity, Message, Options, Request, ToolCall
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graf_von_data import GrafVonData

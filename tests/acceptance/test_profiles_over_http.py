@@ -4,11 +4,7 @@ What a profile states to know in full is compared with what the triples say.
 """
 
 import os
-import signal
-import subprocess
-import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,26 +90,3 @@ async def test_what_is_stated_is_so_and_the_bound_holds(
     assert found.predicates
     assert requests <= 80 * (2 if trouble == "refused" else 1)  # a 500 is tried once more
     assert taken < 60  # which each query that counts over all triples alone takes, if "slow"
-
-
-@pytest.mark.slow
-def test_killed_and_started_again_it_goes_on(tmp_path: Path) -> None:
-    store = stored(FILES[-1])
-    with CappedServer(store, cap=2_000) as server:
-        server.always = faults.slow_first_byte(0.2)
-        words = [sys.executable, "-m", "askgraph", "metadata", "profile", server.url]
-        words += ["--out", str(tmp_path / "void.ttl")]
-        environment = {**os.environ, "ASKGRAPH_WORKSPACE": str(tmp_path)}
-        with subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL) as first:
-            while len(server.requests) < 10:
-                time.sleep(0.01)
-            first.send_signal(signal.SIGKILL)
-        before = len(server.requests)
-        assert not (tmp_path / "void.ttl").exists()
-        subprocess.run(words, env=environment, stdout=subprocess.DEVNULL, check=True)
-        after = len(server.requests) - before
-        subprocess.run(words, env=environment, stdout=subprocess.DEVNULL, check=True)
-        whole = len(server.requests) - before - after
-    assert whole - before <= after <= whole - before + 2
-    exact = replace(profile_of(build_arrays(store)), source=server.url)
-    assert f"void:triples {exact.triples}" in (tmp_path / "void.ttl").read_text()

@@ -10,12 +10,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from pyoxigraph import BlankNode, RdfFormat, Store
-from tests.each import for_each
 from tests.servers.sparql import SparqlServer
 
 from askgraph.answers.codec import plain_value, status_of
@@ -118,7 +118,6 @@ def sample_questions() -> tuple[tuple[str, str | None], ...]:
 SAMPLE = Case("space", graph_path().read_text(encoding="utf-8"), sample_questions())
 OWN = Case("museum", MUSEUM, tuple((question, None) for question in MUSEUM_QUESTIONS))
 CASES = {case.name: case for case in (SAMPLE, OWN)}
-QUESTIONS = [(case.name, text) for case in CASES.values() for text, _ in case.questions]
 
 Answers = Mapping[tuple[str, str], Given]
 
@@ -129,49 +128,41 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def embedded(folder: Path) -> Answers:
+def embedded(folder: Path) -> Workspace:
     workspace = Workspace(folder / "embedded")
     for case in CASES.values():
         workspace.add(case.name, [case.path(folder)])
-    return answers_of(workspace)
-
-
-@pytest.fixture(scope="module")
-def loopback(folder: Path) -> Iterator[Workspace]:
-    workspace = Workspace(folder / "loopback")
-    stores = {name: Store() for name in CASES}
-    for name, store in stores.items():
-        store.bulk_load(CASES[name].file.encode(), RdfFormat.TURTLE)
-    with SparqlServer(stores["space"]) as space, SparqlServer(stores["museum"]) as museum:
-        added(workspace, "space", space.url)
-        added(workspace, "museum", museum.url)
-        yield workspace
-
-
-@pytest.fixture(scope="module")
-def virtuoso(folder: Path) -> Workspace:
-    url = os.environ.get("ASKGRAPH_TEST_VIRTUOSO")
-    if not url:
-        pytest.skip("ASKGRAPH_TEST_VIRTUOSO names no Virtuoso server")
-    workspace = Workspace(folder / "virtuoso")
-    for case in CASES.values():
-        load = [str(ROOT / "tools" / "virtuoso.sh"), "load", str(case.path(folder)), case.iri]
-        subprocess.run(load, check=True, timeout=120)
-        added(workspace, case.name, url, "--named-graph", case.iri)
     return workspace
 
 
 @pytest.fixture(scope="module")
-def loopback_answers(loopback: Workspace) -> Answers:
-    return answers_of(loopback)
+def expected(embedded: Workspace) -> Answers:
+    return answers_of(embedded)
 
 
-@pytest.fixture(scope="module")
-def virtuoso_answers(virtuoso: Workspace) -> Answers:
-    return answers_of(virtuoso)
+@pytest.fixture(
+    scope="module", params=["loopback", pytest.param("virtuoso", marks=pytest.mark.virtuoso)]
+)
+def served(request: pytest.FixtureRequest, folder: Path) -> Iterator[Workspace]:
+    """The graphs behind a server: one of ours, or a Virtuoso."""
+    workspace = Workspace(folder / request.param)
+    with ExitStack() as stack:
+        for case in CASES.values():
+            if request.param == "virtuoso":
+                url = os.environ.get("ASKGRAPH_TEST_VIRTUOSO")
+                if not url:
+                    pytest.skip("ASKGRAPH_TEST_VIRTUOSO names no Virtuoso server")
+                load = [str(ROOT / "tools/virtuoso.sh"), "load", str(case.path(folder)), case.iri]
+                subprocess.run(load, check=True, timeout=120)
+                add(workspace, case.name, url, "--named-graph", case.iri)
+            else:
+                store = Store()
+                store.bulk_load(case.file.encode(), RdfFormat.TURTLE)
+                add(workspace, case.name, stack.enter_context(SparqlServer(store)).url)
+        yield workspace
 
 
-def added(workspace: Workspace, name: str, *arguments: str) -> None:
+def add(workspace: Workspace, name: str, *arguments: str) -> None:
     command = [sys.executable, "-m", "askgraph", "add", name, *arguments]
     done = subprocess.run(
         [*command, "--workspace", str(workspace.folder)],
@@ -236,44 +227,24 @@ def _comparable(term: Term | None) -> object:
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
-@for_each(("graph", "question"), QUESTIONS)
-def test_our_own_server_gives_the_embedded_answer(
-    graph: str, question: str, embedded: Answers, loopback_answers: Answers
+def test_a_server_gives_the_answers_and_the_profile_of_the_embedded_graph(
+    served: Workspace, embedded: Workspace, expected: Answers
 ) -> None:
-    assert loopback_answers[graph, question] == embedded[graph, question]
+    found = answers_of(served)
+    differences = {
+        key: (found[key], given) for key, given in expected.items() if found[key] != given
+    }
+    assert differences == {}
+    for graph in CASES:
+        assert facts(served.profile(graph)) == facts(embedded.profile(graph))
 
 
-@pytest.mark.virtuoso
-@for_each(("graph", "question"), QUESTIONS)
-def test_virtuoso_gives_the_embedded_answer(
-    graph: str, question: str, embedded: Answers, virtuoso_answers: Answers
-) -> None:
-    assert virtuoso_answers[graph, question] == embedded[graph, question]
-
-
-def test_most_questions_are_answered(embedded: Answers) -> None:
-    """Else the comparisons above would compare refusals."""
+def test_most_questions_are_answered(expected: Answers) -> None:
+    """Else the comparison above would compare refusals."""
     for name, least in (("space", 80), ("museum", 14)):
-        given = [answer for (graph, _), answer in embedded.items() if graph == name]
+        given = [answer for (graph, _), answer in expected.items() if graph == name]
         assert sum(one.status == "answer" for one in given) >= least
         assert sum(bool(one.rows) or one.boolean is not None for one in given) >= least
-
-
-@pytest.mark.parametrize("graph", CASES)
-def test_our_own_server_tells_the_profile_of_the_file(
-    graph: str, folder: Path, embedded: Answers, loopback: Workspace
-) -> None:
-    exact = Workspace(folder / "embedded").profile(graph)
-    assert facts(loopback.profile(graph)) == facts(exact)
-
-
-@pytest.mark.virtuoso
-@pytest.mark.parametrize("graph", CASES)
-def test_virtuoso_tells_the_profile_of_the_named_graph_alone(
-    graph: str, folder: Path, embedded: Answers, virtuoso: Workspace
-) -> None:
-    exact = Workspace(folder / "embedded").profile(graph)
-    assert facts(virtuoso.profile(graph)) == facts(exact)
 
 
 def facts(profile: Profile) -> tuple[object, ...]:

@@ -8,8 +8,10 @@ import pytest
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import TimedOut
+from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path
 from askgraph.sparql.results import SelectResult
+from askgraph.workspace import Workspace
 
 SMALL = """
 @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -87,3 +89,17 @@ def sample_queries() -> list[str]:
     path = graph_path().with_name("questions.jsonl")
     lines = path.read_text(encoding="utf-8").splitlines()
     return [query for line in lines if (query := json.loads(line).get("sparql"))]
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    workspace = Workspace(tmp_path_factory.mktemp("space"))
+    workspace.add("space", [graph_path()])
+    return workspace
+
+
+@pytest.fixture
+async def space(place: Workspace) -> AsyncIterator[KnowledgeGraph]:
+    graph = place.graph("space")
+    yield graph
+    await graph.endpoint.close()

@@ -104,15 +104,6 @@ def test_the_query_of_a_joined_answer_runs_alone(tmp_path: Path) -> None:
     assert "700000" in done.output and "290000" in done.output and "2100000" not in done.output
 
 
-def test_the_command_answers_from_both(tmp_path: Path) -> None:
-    workspace = str(place(tmp_path))
-    command = ["ask", POPULATION, "-g", "firms", "-g", "towns", "--workspace", workspace]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, done.output
-    assert "SERVICE <askgraph:firms>" in done.output
-    assert "“firms” restricts it to" in " ".join(done.output.split())
-
-
 def test_a_question_that_one_graph_answers_is_left_to_it(tmp_path: Path) -> None:
     workspace = place(tmp_path)
     for question, graph in (

@@ -16,7 +16,7 @@ from askgraph.answers.codec import answer_object
 from askgraph.answers.console import as_text
 from askgraph.answers.export import as_csv, as_workbook, matching, sheet_of
 from askgraph.evaluation.runs.one_question import step_object
-from askgraph.server.mcp.ask import answered
+from askgraph.server.mcp.ask import to_answered
 from askgraph.server.openai.answers import message_parts
 from askgraph.server.runs import answer_view
 from askgraph.sparql.prefixes import PrefixMap
@@ -118,7 +118,7 @@ FORMATS: dict[str, Callable[[Outcome], str]] = {
     "trace": line_of,
     "record": lambda outcome: json.dumps(step_object(outcome, rows=2), ensure_ascii=False),
     "rest": lambda outcome: answer_view(outcome, limit=2).model_dump_json(indent=2),
-    "mcp": lambda outcome: answered(outcome, limit=2).model_dump_json(indent=2),
+    "mcp": lambda outcome: to_answered(outcome, limit=2).model_dump_json(indent=2),
     "openai": lambda outcome: "\n\n".join(message_parts(outcome)),
     "terminal": lambda outcome: as_text(outcome, PrefixMap({"space": SPACE})),
 }

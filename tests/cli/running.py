@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests.cli import lookup
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
 
-__all__ = ["Done", "Run", "askgraph", "on_terminal"]
+__all__ = ["Done", "Run", "askgraph", "cli", "on_terminal"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,11 @@ class Done:
 
 
 Run = Callable[..., Done]
+
+
+def cli(*words: object) -> Result:
+    """Run a command where the test runs."""
+    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def askgraph(*words: object, workspace: Path, folder: Path, packages: Path | None = None) -> Done:

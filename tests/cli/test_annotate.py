@@ -38,14 +38,6 @@ def test_annotating_a_table(run: Run, tmp_path: Path) -> None:
     assert [column["things"] for column in found["columns"]] == [True, True, False]
     assert found["cells"][0]["candidates"][0]["iri"] == "http://example.org/Io"
     assert {(pair["subject"], pair["object"]) for pair in found["pairs"]} == {(0, 1), (0, 2)}
-    # A table without heads is noticed and read whole.
-    (tmp_path / "bare.csv").write_text(TABLE.partition("\n")[2])
-    taken = run("bare.csv", "--json")
-    whole = run("bare.csv", "--no-heads", "--json")
-    assert "--no-heads" in taken.stderr and "--no-heads" not in whole.stderr
-    assert "--no-heads" not in run("moons.csv").stderr
-    assert [len(json.loads(one.stdout)["rows"]) for one in (taken, whole)] == [2, 3]
-    assert [one["name"] for one in json.loads(whole.stdout)["columns"]] == ["1", "2", "3"]
     # Nothing is read where nothing can be written.
     nowhere = run("moons.csv", "--out", "none/out.csv")
     itself = run("moons.csv", "--out", "moons.csv")

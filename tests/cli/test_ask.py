@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.running import cli as run
 from tests.cli.running import on_terminal
 from tests.deaf import installed
 from tests.graphs import MOONS
 from tests.servers.llm import LlmServer, Turn
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from askgraph.cli import app
 from askgraph.sample import graph_path
 from askgraph.trace import Question, Refusal, Trace
 from askgraph.trace.codec import read_trace, write_trace
@@ -37,10 +37,6 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("moons", "pets"):
         assert run("add", name, f"{name}.ttl").exit_code == 0
     return tmp_path / "workspace"
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def by_model(server: LlmServer, *arguments: object) -> Result:

@@ -71,11 +71,3 @@ def test_batch_says_that_questions_failed_and_tries_them_again(run: Run, tmp_pat
     mended = run("batch", path, "-g", "moons", "--out", "out.jsonl")
     assert (failed.returncode, mended.returncode) == (4, 0) and "1 failed" in failed.stderr
     assert [line["status"] for line in read(tmp_path / "out.jsonl")] == ["answer", "answer"]
-
-
-def test_a_bad_file_is_one_clear_line(run: Run, tmp_path: Path) -> None:
-    install(tmp_path, {})
-    (tmp_path / "bad.jsonl").write_text('{"id": "a", "question": "A?"}\n{"id": \n')
-    done = run("batch", "bad.jsonl", "--out", "out.jsonl")
-    assert done.returncode == 2 and done.stderr.startswith("askgraph: bad.jsonl, line ")
-    assert not (tmp_path / "out.jsonl").exists()

@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.cli.running import cli as run
 from tests.each import for_each
 from tests.graphs import EXTRA, MOONS, PETS, store_of
 from tests.servers import faults
 from tests.servers.sparql import SparqlServer
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from askgraph.cli import COMMANDS, app, load_command
 
@@ -50,10 +51,6 @@ def moons(source: Path) -> None:
 def server() -> Iterator[SparqlServer]:
     with SparqlServer(store_of(MOONS)) as server:
         yield server
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def started(*arguments: object) -> "subprocess.Popen[str]":

@@ -5,11 +5,10 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
+from tests.cli.running import cli as run
 from tests.graphs import EXTRA, MOONS
 from tests.servers.llm import LlmServer
-from typer.testing import CliRunner, Result
 
-from askgraph.cli import app
 from askgraph.workspace import Workspace
 
 ASKED = "Which moons orbit Mars?"
@@ -25,10 +24,6 @@ def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "moons.ttl").write_text(MOONS)
     Workspace(tmp_path / "workspace").add("moons", [tmp_path / "moons.ttl"])
     return tmp_path / "moons.ttl"
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def asked(question: str, *arguments: object) -> dict[str, object]:

@@ -69,33 +69,6 @@ def test_evaluate_goes_on_where_it_stopped(run: Run, tmp_path: Path) -> None:
     assert other.returncode == 2 and "other settings" in other.stderr
 
 
-def test_graphs_methods_and_workers(run: Run, tmp_path: Path) -> None:
-    # Questions go to the graphs beside their file.
-    venus = "prefix : <http://example.org/> :Neith :orbits :Venus ."
-    (tmp_path / "kg").mkdir()
-    (tmp_path / "kg" / "venus.ttl").write_text(venus)
-    query = PREFIX + "SELECT ?m { ?m :orbits :Venus }"
-    install(tmp_path, {"Jupiter?": JUPITER, "Venus?": query})
-    path = questions(
-        tmp_path,
-        {"id": "a", "question": "Jupiter?", "sparql": JUPITER, "kg": "moons.ttl"},
-        {"id": "b", "question": "Venus?", "sparql": query, "kg": "venus.ttl"},
-    )
-    run("evaluate", path, "--out", "kept")
-    found = [(record.graph, record.f1) for record in read_run(tmp_path / "kept").records]
-    assert found == [("moons", 1), ("venus", 1)]
-    # Several methods and repetitions are asked.
-    install(tmp_path, {"Jupiter?": JUPITER, "Mars?": MARS})
-    path = questions(tmp_path, *GOLD)
-    done = run("evaluate", path, "--json", "--method", "graph-search", "--repeat", 2)
-    assert done.returncode == 0, done.stderr
-    groups = json.loads(done.stdout)["groups"]
-    assert {found["method"]: found["repetitions"] for found in groups} == {
-        "graph-search": 2,
-        "lookup": 2,
-    }
-
-
 def test_a_worker_that_dies_ends_the_run_and_the_same_call_goes_on(
     run: Run, tmp_path: Path
 ) -> None:

@@ -93,30 +93,6 @@ def test_generated_examples_are_printed_and_none_has_exit_code_1(run: Run) -> No
     assert run("generate", "--number", "1").returncode == 1
 
 
-@pytest.mark.parametrize(
-    ("place", "said"),
-    [
-        ("empty", "is empty"),
-        ("graph", "holds no examples"),
-        ("latin.ttl", "save it as UTF-8"),
-        ("broken.ttl", "line 1"),
-        ("nowhere", "no file, folder, URL or graph"),
-    ],
-)
-def test_a_source_without_examples_says_why_and_nothing_is_written(
-    run: Run, tmp_path: Path, place: str, said: str
-) -> None:
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "graph").mkdir()
-    (tmp_path / "graph" / "a.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
-    (tmp_path / "latin.ttl").write_bytes('<urn:a> <urn:b> "ä" .'.encode("latin-1"))
-    (tmp_path / "broken.ttl").write_text("<urn:a> <urn:b>")
-
-    done = run("convert", place, "out")
-
-    assert done.returncode == 2 and said in done.stderr and not (tmp_path / "out").exists()
-
-
 def test_targets_and_kills(run: Run, tmp_path: Path) -> None:
     # A target of another kind is refused.
     done = run("convert", "moons", "out.json")

@@ -4,14 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.running import cli as run
 from tests.cli.running import on_terminal
 from tests.each import for_each
 from tests.graphs import MOONS, PETS
 from tests.methods.guiding import reply
 from tests.servers.llm import LlmServer, Turn
-from typer.testing import CliRunner, Result
 
-from askgraph.cli import app
 from askgraph.trace import Clarification, ModelTurn
 from askgraph.trace.codec import read_trace
 
@@ -29,10 +28,6 @@ def moons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "moons.ttl").write_text(MOONS)
     (tmp_path / "pets.ttl").write_text(PETS)
     assert run("add", "moons", "moons.ttl").exit_code == 0
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def by(server: LlmServer, settings: str = "") -> tuple[str, ...]:
@@ -78,15 +73,6 @@ def test_how_guided_answers(llm_server: LlmServer) -> None:
     assert sorted(head.settings["others"]) == ["graph-search", "sparql-llm"]  # type: ignore[call-overload]
 
 
-def test_a_budget_holds_for_all_who_are_asked(llm_server: LlmServer) -> None:
-    llm_server.turns.extend(Turn(reply(choose=1)) for _ in range(6))
-
-    result = run("ask", ASKED, "--json", *by(llm_server, "tokens=1,consult=sparql-llm+dfsl"))
-
-    assert llm_server.requests == []
-    assert json.loads(result.stdout)["rows"] == PHOBOS, "graph search needs no model"
-
-
 @for_each(
     ("settings", "said"),
     [
@@ -102,47 +88,6 @@ def test_who_cannot_be_consulted_is_told_before_anything_is_asked(
 
     assert (result.exit_code, result.stdout) == (2, "") and said in result.stderr
     assert llm_server.requests == []
-
-
-def test_a_batch_is_asked_of_several_graphs(llm_server: LlmServer, tmp_path: Path) -> None:
-    run("add", "pets", "pets.ttl")
-    llm_server.turns.extend(Turn(reply(choose=1)) for _ in range(2))
-    lines = [{"id": "1", "question": ASKED}, {"id": "2", "question": "Who is the owner of Rex?"}]
-    (tmp_path / "asked.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    where = ("-g", "moons", "-g", "pets", "--out", "out.jsonl", "--concurrency", 1)
-
-    result = run("batch", "asked.jsonl", *where, *by(llm_server))
-
-    assert result.exit_code == 0, result.stderr
-    answers = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [answer["graph"] for answer in answers] == ["moons", "pets"]
-
-
-@pytest.mark.parametrize("where", [(), ("--on", "processes", "--workers", 1)], ids=["here", "away"])
-def test_an_evaluation_scores_it_and_a_comparison_takes_it(
-    llm_server: LlmServer, tmp_path: Path, where: tuple[object, ...]
-) -> None:
-    llm_server.turns.append(Turn(reply(choose=1)))
-    line = {"id": "1", "question": ASKED, "sparql": MARS}
-    (tmp_path / "questions.jsonl").write_text(json.dumps(line) + "\n")
-    model = f"model=m,base_url={llm_server.base}/v1"
-    methods = (f"guided:{model},consult=graph-search", "graph-search")
-    named = [word for method in methods for word in ("--method", method)]
-
-    done = run("evaluate", "questions.jsonl", "-g", "moons", *named, "--out", "run", *where)
-
-    assert done.exit_code == 0, done.stderr
-    records = [
-        json.loads(line) for line in (tmp_path / "run" / "records.jsonl").read_text().splitlines()
-    ]
-    assert {record["method"].partition(":")[0] for record in records} == {"guided", "graph-search"}
-    assert [record["scores"]["best_column"][2] for record in records] == [1, 1]
-    assert sorted(record["usage"]["llm_calls"] for record in records) == [0, 1]
-    settings = json.loads((tmp_path / "run" / "run.json").read_text())["methods"]
-    assert "GraphSearch(" in settings[0]["settings"], "those who are consulted are told, too"
-    label = next(r["method"] for r in records if r["method"].startswith("guided"))
-    compared = run("compare", "run:graph-search", f"run:{label}", "--json")
-    assert compared.exit_code == 0, compared.stderr
 
 
 def test_on_a_terminal_a_reply_is_read_out_and_costs_are_told(llm_server: LlmServer) -> None:

@@ -58,12 +58,6 @@ def test_predictions_become_a_run(run: Run, tmp_path: Path) -> None:
     done = run("score", said, questions(tmp_path, *GOLD), "-g", "moons")
     assert done.returncode == 0, done.stderr
     assert "50.0" in done.stdout
-    # Stored answers are scored without a graph.
-    said = predictions(tmp_path, {"id": "b", "answers": STORED})
-    path = questions(tmp_path, {"id": "b", "question": "Mars?", "answers": STORED})
-    done = run("--workspace", tmp_path / "none", "score", said, path, "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["groups"][0]["em"] == 1
 
 
 def test_what_is_scored_against(run: Run, tmp_path: Path) -> None:
@@ -78,15 +72,6 @@ def test_what_is_scored_against(run: Run, tmp_path: Path) -> None:
     refused = run("score", said, other, "-g", "moons", "--gold", gold)
     assert json.loads(done.stdout)["groups"][0]["f1"] == 0 and refused.returncode == 2
     assert "gold query of question 'b' is not the one" in refused.stderr
-    # Several methods are scored apart.
-    said = predictions(
-        tmp_path,
-        {"id": "b", "sparql": MARS, "method": "good"},
-        {"id": "b", "sparql": JUPITER, "method": "bad"},
-    )
-    done = run("score", said, questions(tmp_path, GOLD[1]), "--json")
-    groups = json.loads(done.stdout)["groups"]
-    assert {group["method"]: group["f1"] for group in groups} == {"good": 1, "bad": 0}
     # A batch scores as an evaluation does.
     path = questions(tmp_path, {"id": "b", "question": "Which moons orbit Mars?", "sparql": MARS})
     run("batch", path, "-g", "moons", "--out", "answers.jsonl")
@@ -102,7 +87,7 @@ def test_what_is_scored_against(run: Run, tmp_path: Path) -> None:
     ("line", "message"),
     [
         ({"id": "z", "sparql": MARS}, "has no question 'z'"),
-        ({"id": "a", "sparql": 1}, "theirs.jsonl, line 1: 'sparql' must be text or null"),
+        ({"id": "a", "sparql": 1}, "theirs.jsonl, line 1: 'sparql' must be text"),
     ],
 )
 def test_what_does_not_fit_is_one_clear_line(

@@ -4,12 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.running import cli as run
 from tests.each import for_each
 from tests.graphs import MOONS
 from tests.servers.llm import LlmServer, Turn
-from typer.testing import CliRunner, Result
-
-from askgraph.cli import app
 
 MARS = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Mars }"
 ASKED = "Which moons orbit Mars?"
@@ -23,10 +21,6 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "moons.ttl").write_text(MOONS)
     assert run("add", "moons", "moons.ttl").exit_code == 0
     return tmp_path / "workspace"
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def bodies(log: Path) -> list[object]:

@@ -85,22 +85,6 @@ def test_a_method_without_boundaries_is_asked_once_for_all_of_them(place: Path) 
     assert "graph-search has no entity boundaries" in out
 
 
-def test_a_second_time_the_runs_are_used_again(place: Path) -> None:
-    first, _ = call(place, "--json")
-    kept = {one: one.read_bytes() for one in (place / "runs").rglob("records.jsonl")}
-    second, _ = call(place, "--json")
-
-    assert second == first
-    assert {one: one.read_bytes() for one in kept} == kept  # with the seconds that each took
-
-
-def test_a_graph_that_is_a_variant_already_is_taken(place: Path) -> None:
-    Workspace(place).add("other", [place / "firms.ttl"])
-    call(place, "--variant", "shortcuts+inverse=other")
-
-    assert sorted(Workspace(place).graphs()) == ["firms", "other"]
-
-
 def test_a_variant_of_another_name_is_refused(place: Path) -> None:
     arguments = [*STUDY, str(place / "questions.jsonl"), "-g", "firms", "--out", str(place)]
     result = CliRunner().invoke(

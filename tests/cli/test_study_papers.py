@@ -249,18 +249,6 @@ def test_questions_that_failed_are_told_under_the_table(place: Path, llm_server:
     assert [row["F1"] for row in sheet["rows"]] == [1.0, 0.0, 0.0, 0.0, 0.0]
 
 
-def test_frozen_gold_is_scored_against_without_its_queries(
-    place: Path, llm_server: LlmServer
-) -> None:
-    frozen = place / "gold.jsonl"
-    made = ["benchmark", "freeze", str(QUESTIONS), "-g", "space", "--out", str(frozen)]
-    assert CliRunner().invoke(app, [*made, "--workspace", str(place)]).exit_code == 0
-    more = ("--table", "5.14", "--gold", str(frozen), "--with-rows", "--json")
-    [sheet] = call(arguments(place, "dfsl", llm_server, *more, "--out", str(place / "runs")))
-
-    assert [row["F1"] for row in sheet["rows"]] == [1.0] * 5
-
-
 def test_killed_in_the_middle_it_goes_on_with_the_same_figures(
     place: Path, llm_server: LlmServer
 ) -> None:

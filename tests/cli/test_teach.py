@@ -4,11 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.running import cli as run
 from tests.each import for_each
 from tests.fleet import FLEET, ONTO
-from typer.testing import CliRunner, Result
-
-from askgraph.cli import app
 
 GLOSSARY = """
 instructions = "Weights are in kilograms."
@@ -29,10 +27,6 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("fleet.ttl").write_text(FLEET)
     assert run("add", "fleet", "fleet.ttl").exit_code == 0
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, arguments)
 
 
 def test_teaching_a_word_and_a_file() -> None:

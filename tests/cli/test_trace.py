@@ -7,17 +7,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.cli.running import askgraph, on_terminal
+from tests.cli.running import cli as run
 from tests.each import for_each
 from tests.servers import faults
 from tests.servers.llm import LlmServer, Turn
 from tests.servers.sparql import Fault, Request, SparqlServer
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from askgraph.cli import app
 from askgraph.trace import ToolUse
 from askgraph.trace.codec import read_trace, write_trace
 
@@ -36,10 +35,6 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moons: Path) -> N
     monkeypatch.chdir(tmp_path)
     for name in ("ASKGRAPH_MODEL", "ASKGRAPH_BASE_URL", "ASKGRAPH_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def ask(server: LlmServer, *more: object) -> Result:
@@ -163,22 +158,6 @@ def test_runs_that_fail_or_are_watched(llm_server: LlmServer, tmp_path: Path) ->
     assert result.exit_code == 4 and "no answer within 1.5 seconds" in result.stderr
     shown = run("trace", "show", "run.jsonl").stdout
     assert "prompt (question)" in shown and "ended here, without an outcome" in shown
-    # A batch and an evaluation take a model.
-    llm_server.turns.extend([*TURNS, *TURNS])
-    gold = {"sparql": f"PREFIX : <http://example.org/> {QUERY}"}
-    line = {"id": "1", "question": ASKED[1], **gold}
-    (tmp_path / "questions.jsonl").write_text(json.dumps(line) + "\n")
-    address = f"{llm_server.base}/v1"
-    model = ("--method", "grasp", "--model", "m", "--base-url", address)
-    batch = run("batch", "questions.jsonl", "--out", "out.jsonl", *model)
-    method = f"grasp:model=m,base_url={address}"
-    scored = run("evaluate", "questions.jsonl", "-g", "moons", "--method", method, "--out", "run")
-    assert (batch.exit_code, scored.exit_code) == (0, 0), scored.stderr
-    assert json.loads((tmp_path / "out.jsonl").read_text())["status"] == "answer"
-    [record] = _lines(tmp_path / "run" / "records.jsonl")
-    assert record["scores"]["best_column"] == [1, 1, 1] and record["usage"]["input_tokens"] == 200
-    [detail] = _lines(tmp_path / "run" / "traces.jsonl")
-    assert "model_turn" in {step["step"] for step in detail["steps"]}
 
 
 @pytest.mark.parametrize(
@@ -285,7 +264,3 @@ def test_nothing_is_seen_where_it_is_not_wanted_or_answers_at_once(
     _, seen = on_terminal(*(asked if how == "quiet" else ASKED[:2]), "--csv")
 
     assert seen == ""
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]

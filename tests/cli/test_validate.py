@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.running import cli as run
 from tests.graphs import MOONS
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from askgraph.cli import app
 
@@ -22,10 +23,6 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "query.rq").write_text(FAULTY)
     assert run("add", "moons", tmp_path / "moons.ttl").exit_code == 0
     return tmp_path
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def test_findings_and_repairs(workspace: Path) -> None:

@@ -1,15 +1,11 @@
 """What every reader of a benchmark must do; run over all that the registry knows.
 
-The docstring of a reader, or of its module, holds a sample file after a line "A sample, `NAME`:",
-indented.
+A sample file of each format, made up, is in `benchmark_samples`, in a folder of its name.
 """
 
 import gzip
-import importlib
-import inspect
 import json
 import re
-import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,18 +20,13 @@ from askgraph.evaluation.benchmarks import Benchmark, Contents
 from askgraph.evaluation.benchmarks.formats import detected, read_benchmark
 
 NAMES = plugins.names("benchmark")
-SAMPLE = re.compile(r"^A sample, `([^`]+)`:\n\n((?:    .*\n|\n)+)", re.MULTILINE)
+SAMPLES = Path(__file__).with_name("benchmark_samples")
 
 
 def sample(name: str) -> tuple[str, str]:
-    """The file name and the text of the sample in a reader's docstring."""
-    plugin = plugins.load("benchmark", name)
-    text = f"{inspect.getdoc(plugin)}\n"
-    if plugin.__module__.endswith(f".{name}"):
-        text += f"{importlib.import_module(plugin.__module__).__doc__}\n"
-    found = SAMPLE.search(text)
-    assert found, f"{name}: no sample in the docstring"
-    return found[1], textwrap.dedent(found[2])
+    """The file name and the text of the sample of a format."""
+    (path,) = (SAMPLES / name).iterdir()
+    return path.name, path.read_text(encoding="utf-8")
 
 
 def written(folder: Path, name: str) -> Path:

@@ -45,7 +45,7 @@ from askgraph.llm.limited import LimitedModel
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.recorded import RecordedModel
 from askgraph.llm.retried import RetriedModel
-from askgraph.llm.structured import BadCall, CallFault, checked_call
+from askgraph.llm.structured import BadCall, checked_call
 from askgraph.llm.telemetry import TelemetryModel
 
 KEY = "sk-of-the-test-0123456789"
@@ -258,7 +258,7 @@ async def test_an_unknown_tool_is_passed_on_and_told_apart(
 
     checked = checked_call(choice.calls[0], [SEARCH])
     assert isinstance(checked, BadCall)
-    assert checked.fault is CallFault.TOOL
+    assert "There is no tool" in checked.feedback
 
 
 FAULTS: dict[str, tuple[Fault, type[AskgraphError]]] = {

@@ -27,13 +27,6 @@ async def test_a_document_comes_with_its_kind() -> None:
     assert wanted == "text/turtle, application/rdf+xml;q=0.9"
 
 
-async def test_redirects_are_followed() -> None:
-    with DescribedServer(Store(), {"/there": ("text/turtle", "x")}) as server:
-        server.acts.append(faults.redirect("/there", 303))
-        document = await fetched(server.url, accept=["text/turtle"])
-    assert document.url.endswith("/there")
-
-
 @for_each(
     ("fault", "error"),
     [

@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from pyoxigraph import QuerySolutions, RdfFormat, Store
-from tests.graphs import store_of
+from pyoxigraph import Store
 from tests.servers import faults
 from tests.servers.sparql import Fault, Request, SparqlServer
 
@@ -39,45 +38,6 @@ async def pair(tmp_path: Path) -> AsyncIterator[Federated]:
     await there.close()
 
 
-@pytest.mark.parametrize(
-    "where",
-    [
-        "?b :orbits ?p . SERVICE { ?b :name ?n }",
-        "SERVICE { ?b :name ?n } ?b :orbits ?p",
-        "?b :orbits ?p OPTIONAL { SERVICE { ?b :name ?n } }",
-        "?b :orbits ?p OPTIONAL { SERVICE { ?b :name ?n ; :seen ?y } ?b :radius ?r } ",
-        "?b :orbits ?p MINUS { SERVICE { ?b :name ?n } }",
-        "?b :orbits ?p FILTER NOT EXISTS { SERVICE { ?b :name ?n } }",
-        "{ ?b :orbits ?p SERVICE { ?b :name ?n } } UNION { SERVICE { ?p :god ?n } }",
-        "SERVICE { ?b :name ?n FILTER(?n != 'Luna') }",
-        "?b :orbits ?p . SERVICE { ?b :name ?n } SERVICE { ?p :god ?g }",
-        "{ SELECT ?b { SERVICE { ?b :name ?n } } ORDER BY ?n LIMIT 1 } ?b :orbits ?p",
-        "VALUES ?b { :moon :venus } SERVICE { ?b :name ?n }",
-        "SERVICE { ?b :name ?n OPTIONAL { ?b :seen ?y } } OPTIONAL { ?b :orbits ?y }",
-        "?b :radius 6 . SERVICE { ?b :name ?n }",
-        "?b :orbits/:nothing ?p SERVICE { ?b :name ?n }",
-        "BIND(:moon AS ?b) FILTER(?b != :mars) SERVICE { ?b :name ?n }",
-    ],
-)
-async def test_a_join_here_gives_what_one_store_would(pair: Federated, where: str) -> None:
-    """In one store with a named graph, `GRAPH` means what SERVICE means over two."""
-    store = store_of(HERE)
-    graph = THERE.replace("[] :name", "").replace(' "nobody" .', "")
-    store.load(
-        f"{PREFIX} <urn:graph:names> {{ {graph.split('.', 2)[2]} }}".encode(), RdfFormat.TRIG
-    )
-    asked = PREFIX + "SELECT * { " + where + " FILTER(!BOUND(?n) || ?n != 'nobody') }"
-    expected = store.query(asked.replace("SERVICE", "GRAPH <urn:graph:names>"))
-    assert isinstance(expected, QuerySolutions)
-    names = [variable.value for variable in expected.variables]
-    right = sorted(str([str(row[name]) for name in sorted(names)]) for row in expected)
-
-    result = await pair.select(asked.replace("SERVICE", NAMES))
-
-    order = [result.variables.index(name) for name in sorted(names)]
-    assert sorted(str([str(row[at]) for at in order]) for row in result.rows) == right
-
-
 async def test_blank_nodes_of_another_graph_become_iris(pair: Federated) -> None:
     query = PREFIX + "SELECT ?b { VALUES ?n { 'nobody' } " + NAMES + "{ ?b :name ?n } }"
     result = await pair.select(query)
@@ -95,24 +55,6 @@ async def test_blank_nodes_of_another_graph_become_iris(pair: Federated) -> None
 async def test_other_services_are_refused(pair: Federated, query: str, words: str) -> None:
     with pytest.raises(ForbiddenQuery, match=words):
         await pair.select(query)
-
-
-async def test_only_what_may_match_is_asked_for(
-    tmp_path: Path, small_store: Store, sparql_server: SparqlServer
-) -> None:
-    (tmp_path / "a.ttl").write_text("<http://example.org/mars> <a:visited> true .")
-    OxigraphEndpoint.load([tmp_path / "a.ttl"], tmp_path / "db")
-    there = HttpEndpoint(sparql_server.url)
-    both = Federated(OxigraphEndpoint(tmp_path / "db"), {sparql_server.url: there})
-
-    query = f"SELECT ?s ?o {{ ?s <a:visited> true SERVICE <{sparql_server.url}> {{ ?s ?p ?o }} }}"
-    result = await both.select(query)
-
-    sent = sparql_server.requests[0].parameters["query"][0]
-    assert "VALUES (?s) { (<http://example.org/mars>) }" in sent
-    assert len(result.rows) == 5
-    await both.close()
-    await there.close()
 
 
 async def test_a_server_that_may_call_the_service_gets_the_query_as_it_is(

@@ -44,14 +44,9 @@ class Names:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-@for_each("address", PRIVATE)
-def test_addresses_that_are_not_of_the_public_internet(address: str) -> None:
-    assert not is_public(address)
-
-
-@for_each("address", PUBLIC)
-def test_addresses_of_the_public_internet(address: str) -> None:
-    assert is_public(address)
+@for_each("address", PRIVATE + PUBLIC)
+def test_only_addresses_of_the_public_internet_are_public(address: str) -> None:
+    assert is_public(address) == (address in PUBLIC)
 
 
 @given(st.ip_addresses(v=4))

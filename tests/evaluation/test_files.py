@@ -9,7 +9,7 @@ import pytest
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.files import Appending, LineFile, write_lines
+from askgraph.evaluation.files import LineFile, write_lines
 
 
 def test_writing_in_place(tmp_path: Path) -> None:
@@ -25,24 +25,6 @@ def test_writing_in_place(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SetupError, match=r"cannot write .*lines\.jsonl"):
         write_lines(tmp_path / "file" / "lines.jsonl", [])
-    # Pieces follow what is whole.
-    path = tmp_path / "new" / "file"
-    first = Appending(path, whole=0)
-    first.append(b"one\n")
-    first.append(b"hal")
-    first.close()
-    second = Appending(path, whole=4)
-    second.append(b"two\n")
-    second.close()
-    second.close()
-    assert path.read_bytes() == b"one\ntwo\n"
-    # What replaced the file is added to.
-    file = Appending(tmp_path / "file", whole=0)
-    file.append(b"b\na\n")
-    file.replace(iter([b"a\n", b"b\n"]))
-    file.append(b"c\n")
-    file.close()
-    assert (tmp_path / "file").read_bytes() == b"a\nb\nc\n"
 
 
 def test_an_error_on_the_way_leaves_the_old_file_alone(tmp_path: Path) -> None:
@@ -63,16 +45,15 @@ def test_an_error_on_the_way_leaves_the_old_file_alone(tmp_path: Path) -> None:
 def test_disks_and_lines(tmp_path: Path) -> None:
     # A full disk is told once and nothing is written later.
     path = tmp_path / "file"
-    file = Appending(path, whole=0)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
-    try:
-        with pytest.raises(SetupError, match=r"cannot write .*/file: no space is left"):
-            file.append(b"x" * 20)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    file.close()
-    assert path.read_bytes() == b"x" * 10
+    with LineFile(path) as lines:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+        try:
+            with pytest.raises(SetupError, match=r"cannot write .*/file: no space is left"):
+                lines.append({"id": "x" * 20})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.stat().st_size == 10
     # Lines are appended and read again.
     path = tmp_path / "folder" / "out.jsonl"
     with LineFile(path) as lines:

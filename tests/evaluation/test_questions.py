@@ -119,7 +119,7 @@ def test_files_and_answers(tmp_path: Path) -> None:
         ('{"id": true, "question": "A?"}', "line 1: no 'id'"),
         ('{"id": "a"}', "line 1: question 'a' has no 'question'"),
         ('{"id": "a", "question": "A?", "sparql": 1}', "line 1: 'sparql' must be text"),
-        ('{"id": "a", "question": "A?", "tags": "x"}', "line 1: 'tags' must be a list"),
+        ('{"id": "a", "question": "A?", "tags": 1}', "line 1: 'tags' must be a text or a list"),
         (
             '{"id": "a", "question": "A?", "answers": {"vars": ["x"], "rows": [[1, 2]]}}',
             "line 1: 'answers' must be",

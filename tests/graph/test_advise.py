@@ -8,7 +8,7 @@ from askgraph.graph.advice import Advice, advice_for, defined_by
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.definitions import DefinedProperty, NodeName
 from askgraph.graph.local_profile import profile_of
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 PLACE = "http://example.org/"
 

@@ -20,7 +20,7 @@ from askgraph.graph.definitions import (
 )
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql.rewrite.virtual import read_path
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 PLACE = "http://example.org/"
 HEAD = f'[prefixes]\n"" = "{PLACE}"\n'
@@ -81,9 +81,6 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, said: str) -> None:
     path.write_text(HEAD + text)
     with pytest.raises(SetupError, match=said):
         read_definitions(path)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"no file .*gone\.toml"):
         read_definitions(tmp_path / "gone.toml")
 

@@ -71,26 +71,23 @@ def test_what_is_no_value_is_text(text: str) -> None:
     assert math.isnan(value)
 
 
-def test_dates_before_christ_come_before_all_others_in_order() -> None:
-    texts = [
-        typed("-12000-01-01", "date"),
-        typed("-0430-01-01", "date"),
-        typed("-0043-03-15", "date"),
-        typed("-0043-03-16", "date"),
-        typed("0001-01-01", "date"),
-        typed("0079-08-24", "date"),
-        typed("1969-07-20", "date"),
-        typed("9999-12-31", "date"),
-        typed("12000-01-01", "date"),
-    ]
-    values = [measured(text) for text in texts]
-    assert all(sort is Sort.DATE for sort, _ in values)
-    assert [value for _, value in values] == sorted({value for _, value in values})
-
-
-def test_years_before_christ_come_before_all_others_in_order() -> None:
-    values = [measured(typed(year, "gYear")) for year in ("-0430", "-0300", "0079", "1650")]
-    assert all(sort is Sort.YEAR for sort, _ in values)
+@for_each(
+    ("kind", "sort", "texts"),
+    [
+        (
+            "date",
+            Sort.DATE,
+            "-12000-01-01 -0430-01-01 -0043-03-15 -0043-03-16 0001-01-01 0079-08-24 1969-07-20 "
+            "9999-12-31 12000-01-01",
+        ),
+        ("gYear", Sort.YEAR, "-0430 -0300 0079 1650"),
+    ],
+)
+def test_times_before_christ_come_before_all_others_in_order(
+    kind: str, sort: Sort, texts: str
+) -> None:
+    values = [measured(typed(text, kind)) for text in texts.split()]
+    assert {found for found, _ in values} == {sort}
     assert [value for _, value in values] == sorted({value for _, value in values})
 
 

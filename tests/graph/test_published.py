@@ -74,9 +74,7 @@ async def test_an_endpoint_that_publishes_nothing_says_so_of_each_place() -> Non
     assert store.found == "no VoID"
     assert "text/html" in description.found
     assert "404" in host.found
-
-
-async def test_an_endpoint_that_fails_is_no_error_but_told() -> None:
+    # One that fails is no error, but told.
     published = await looked_at(Store(), {}, fault=faults.status(401))
     assert published.profile is None
     assert not any(place.told for place in published.places)
@@ -95,14 +93,10 @@ async def test_executables_of_a_description_are_examples() -> None:
         found = collected(await in_description(server.url))
     (example,) = found.examples
     assert example.query == "PREFIX ex: <http://example.org/>\nASK { ?s a ex:Moon }"
-
-
-@pytest.mark.parametrize("document", [{}, {"/sparql": ("text/html", "<html>try it</html>")}])
-async def test_an_endpoint_without_a_description_says_so(
-    document: dict[str, tuple[str, str]],
-) -> None:
-    with (
-        DescribedServer(Store(), document) as server,
-        pytest.raises(ServiceError, match=r"404|text/html"),
-    ):
-        await in_description(server.url)
+    none: list[dict[str, tuple[str, str]]] = [{}, {"/sparql": ("text/html", "<html>try it</html>")}]
+    for documents in none:
+        with (
+            DescribedServer(Store(), documents) as server,
+            pytest.raises(ServiceError, match=r"404|text/html"),
+        ):
+            await in_description(server.url)

@@ -1,32 +1,27 @@
 """The profile of an endpoint's graph is that of the graph, whatever stands in the way."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import fields
-from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import Store
+from tests.graph.conftest import profiled
 from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.capped import CappedServer
-from tests.servers.sparql import SparqlServer
 
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import TimedOut, Unauthorised, Unreachable
 from askgraph.graph import bounded_queries as inquiry
 from askgraph.graph import remote_profile as remote
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
 from askgraph.graph.names import names_in
 from askgraph.graph.profile import Profile
 from askgraph.graph.remote_profile import profile_endpoint
 from askgraph.index.names import Kind, Name
 from askgraph.sparql.results import SelectResult
-
-Profiled = tuple[Profile, list[Name]]
 
 BLANKS = """
 @prefix : <http://example.org/> .
@@ -38,26 +33,8 @@ BLANKS = """
 
 
 @pytest.fixture(scope="module")
-def store() -> Store:
-    store = Store()
-    text = files("askgraph.sample").joinpath("space.ttl").read_bytes()
-    store.bulk_load(text, RdfFormat.TURTLE)
-    return store
-
-
-@pytest.fixture(scope="module")
-def exact(store: Store) -> Profiled:
-    arrays = build_arrays(store)
-    profile = profile_of(arrays)
-    return profile, list(names_in(arrays, profile))
-
-
-async def asked(server: SparqlServer, **bounds: object) -> Profiled:
-    endpoint = HttpEndpoint(server.url)
-    try:
-        return await profile_endpoint(endpoint, **bounds)  # type: ignore[arg-type]
-    finally:
-        await endpoint.close()
+def names(store: Store, exact: Profile) -> set[Name]:
+    return set(names_in(build_arrays(store), exact))
 
 
 def unlike(found: Profile, exact: Profile) -> set[str]:
@@ -78,70 +55,68 @@ def unlike(found: Profile, exact: Profile) -> set[str]:
 
 @pytest.mark.parametrize("cap", [100_000, 777])
 async def test_a_small_graph_is_profiled_exactly_whatever_the_cap(
-    store: Store, exact: Profiled, cap: int
+    store: Store, exact: Profile, names: set[Name], cap: int
 ) -> None:
+    said: list[str] = []
     with CappedServer(store, cap=cap) as server:
-        profile, names = await asked(server)
-    assert not unlike(profile, exact[0])
-    assert set(names) == set(exact[1])
+        profile, found = await profiled(server, progress=lambda what, *_: said.append(what))
+    assert said[0] == "asking for the number of triples"
+    assert not unlike(profile, exact)
+    assert set(found) == names
     assert profile.cuts == ()
     assert {part.share for part in profile.completeness} == {1.0}
 
 
+@pytest.mark.usefixtures("big")
 @pytest.mark.parametrize("cap", [100_000, 777])
 async def test_a_big_graph_is_counted_by_its_endpoint(
-    store: Store, exact: Profiled, cap: int, monkeypatch: pytest.MonkeyPatch
+    store: Store, exact: Profile, names: set[Name], cap: int
 ) -> None:
-    monkeypatch.setattr(remote, "SMALL", 0)
     with CappedServer(store, cap=cap) as server:
-        profile, names = await asked(server)
-    assert not unlike(profile, exact[0])
+        profile, found = await profiled(server)
+    assert not unlike(profile, exact)
     assert {part.share for part in profile.completeness} == {1.0}
     assert len(server.requests) < 40
-    missing = set(exact[1]) - set(names)
+    missing = names - set(found)
     assert all(name.kind is Kind.ENTITY and not name.preferred for name in missing)
-    assert set(names) <= set(exact[1])
+    assert set(found) <= names
 
 
 async def test_blank_nodes_that_are_renamed_are_not_mixed_up() -> None:
     store = store_of(BLANKS)
     with CappedServer(store, cap=5, renames=True) as server:
-        profile, _ = await asked(server)
+        profile, _ = await profiled(server)
     assert any("blank nodes" in cut for cut in profile.cuts)
     assert {p.iri.rpartition("/")[2]: p.triples for p in profile.predicates}["role"] == 2
 
 
-async def test_a_bound_of_queries_holds_and_is_told(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(remote, "SMALL", 0)
+@pytest.mark.usefixtures("big")
+async def test_a_bound_of_queries_holds_and_is_told(store: Store) -> None:
     with CappedServer(store, cap=100_000) as server:
-        profile, names = await asked(server, max_queries=5)
+        profile, found = await profiled(server, max_queries=5)
     assert len(server.requests) == 5
-    assert profile.predicates and names
+    assert profile.predicates and found
     assert any("bound" in cut for cut in profile.cuts)
 
 
+@pytest.mark.usefixtures("big")
 async def test_a_handful_of_queries_makes_a_profile_to_begin_with(
-    store: Store, exact: Profiled, monkeypatch: pytest.MonkeyPatch
+    store: Store, exact: Profile
 ) -> None:
-    monkeypatch.setattr(remote, "SMALL", 0)
     with CappedServer(store, cap=100_000) as server:
-        profile, _ = await asked(server, max_queries=9)
-    whole = {one.iri: one for one in exact[0].predicates}
+        profile, _ = await profiled(server, max_queries=9)
+    whole = {one.iri: one for one in exact.predicates}
     assert {p.iri: p.triples for p in profile.predicates} == {
         p.iri: p.triples for p in whole.values()
     }
     assert {c.iri: (c.instances, set(c.names)) for c in profile.classes} == {
-        c.iri: (c.instances, set(c.names)) for c in exact[0].classes
+        c.iri: (c.instances, set(c.names)) for c in exact.classes
     }
     for predicate in profile.predicates:
-        assert set(predicate.names) == set(whole[predicate.iri].names)
-        assert predicate.literal == whole[predicate.iri].literal
-        assert (
-            dict(predicate.subject_classes).keys()
-            <= dict(whole[predicate.iri].subject_classes).keys()
-        )
+        known = whole[predicate.iri]
+        assert set(predicate.names) == set(known.names)
+        assert predicate.literal == known.literal
+        assert dict(predicate.subject_classes).keys() <= dict(known.subject_classes).keys()
     assert any("bound" in cut for cut in profile.cuts)
 
 
@@ -162,10 +137,10 @@ class Leisurely(HttpEndpoint):
         return await super().select(query, limit=limit)
 
 
+@pytest.mark.usefixtures("big")
 async def test_one_that_takes_seconds_for_everything_gets_more_for_each(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "SMALL", 0)
     clock = [0.0]
     monkeypatch.setattr(inquiry, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     with CappedServer(store, cap=100_000) as server:
@@ -178,10 +153,10 @@ async def test_one_that_takes_seconds_for_everything_gets_more_for_each(
     assert clock[0] <= 30.0
 
 
+@pytest.mark.usefixtures("big")
 async def test_names_that_an_endpoint_can_look_for_are_not_read(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "SMALL", 0)
     monkeypatch.setattr(remote, "_READ_AT_MOST", 10)
 
     async def search(profile: Profile) -> str:
@@ -189,7 +164,7 @@ async def test_names_that_an_endpoint_can_look_for_are_not_read(
 
     with CappedServer(store, cap=100_000) as server:
         for found in ("plain", "virtuoso"):
-            profile, names = await asked(server, search=search)
+            profile, names = await profiled(server, search=search)
             assert profile.name_search == found
             entities = any(name.kind is Kind.ENTITY for name in names)
             assert entities == (found == "plain")
@@ -205,14 +180,14 @@ async def test_a_bound_of_seconds_holds(store: Store) -> None:
         server.always = faults.slow_first_byte(60)
         loop = asyncio.get_running_loop()
         began = loop.time()
-        await asked(server, max_seconds=3.0)
+        await profiled(server, max_seconds=3.0)
         assert loop.time() - began < 60
 
 
+@pytest.mark.usefixtures("big")
 async def test_stopped_and_started_again_it_asks_for_the_rest_only(
-    store: Store, exact: Profiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, exact: Profile, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(remote, "SMALL", 0)
     journal = tmp_path / "answers.jsonl"
 
     class StoppedError(Exception):
@@ -226,33 +201,31 @@ async def test_stopped_and_started_again_it_asks_for_the_rest_only(
 
     with CappedServer(store, cap=100_000) as server:
         with pytest.raises(StoppedError):
-            await asked(server, resume=journal, progress=stop)
+            await profiled(server, resume=journal, progress=stop)
         first = len(server.requests)
         with journal.open("a") as file:
             file.write('{"query": "half a li')
         at = 3
         with pytest.raises(StoppedError):
-            await asked(server, resume=journal, progress=stop)
+            await profiled(server, resume=journal, progress=stop)
         assert len(server.requests) == first + 3
-        profile, _ = await asked(server, resume=journal)
+        profile, _ = await profiled(server, resume=journal)
         both = len(server.requests)
-        await asked(server)
+        await profiled(server)
     assert first == 6
     assert both == len(server.requests) - both
-    assert not unlike(profile, exact[0])
+    assert not unlike(profile, exact)
     assert not journal.exists()
 
 
-async def test_a_query_that_fails_costs_its_own_answer_only(
-    store: Store, exact: Profiled, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(remote, "SMALL", 0)
+@pytest.mark.usefixtures("big")
+async def test_a_query_that_fails_costs_its_own_answer_only(store: Store, exact: Profile) -> None:
     with CappedServer(store, cap=100_000) as server:
         server.acts.extend([faults.body("<html>busy</html>", kind="text/html")] * 2)
-        profile, _ = await asked(server)
-    assert profile.triples == exact[0].triples
+        profile, _ = await profiled(server)
+    assert profile.triples == exact.triples
     assert {p.iri: p.triples for p in profile.predicates} == {
-        p.iri: p.triples for p in exact[0].predicates
+        p.iri: p.triples for p in exact.predicates
     }
     assert any("could not say" in cut for cut in profile.cuts)
 
@@ -261,14 +234,6 @@ async def test_a_server_that_is_down_or_closed_is_an_error(store: Store) -> None
     with CappedServer(store, cap=10) as server:
         server.always = faults.status(401)
         with pytest.raises(Unauthorised):
-            await asked(server)
+            await profiled(server)
     with pytest.raises(Unreachable):
-        await asked(server)
-
-
-async def test_progress_is_told(store: Store) -> None:
-    said: list[str] = []
-    tell: Callable[[str, int, int | None], None] = lambda what, done, total: said.append(what)  # noqa: E731
-    with CappedServer(store, cap=100_000) as server:
-        await asked(server, progress=tell)
-    assert said[0] == "asking for the number of triples"
+        await profiled(server)

@@ -1,9 +1,7 @@
 """What a question needs of a remote graph comes in few requests, and is right."""
 
-from importlib.resources import files
-
 import pytest
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import Store
 from tests.graphs import store_of
 from tests.servers import faults
 from tests.servers.capped import CappedServer
@@ -23,13 +21,6 @@ BLANKS = """
 :apollo :crew [ :person :neil ; :role "commander" ], [ :person :buzz ; :role "pilot" ] .
 :gemini :crew [ :person :neil ; :role "pilot" ] .
 """
-
-
-@pytest.fixture(scope="module")
-def store() -> Store:
-    store = Store()
-    store.bulk_load(files("askgraph.sample").joinpath("space.ttl").read_bytes(), RdfFormat.TURTLE)
-    return store
 
 
 @pytest.fixture

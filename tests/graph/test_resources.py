@@ -16,7 +16,7 @@ from askgraph.graph.nodes import (
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index import Resource
 from askgraph.index.names import Kind, Name
-from askgraph.index.sources import entities_query
+from askgraph.index.sources import query_for
 from askgraph.sparql.results import SelectResult
 
 EX = "http://example.org/"
@@ -85,7 +85,7 @@ async def test_every_resource_of_an_endpoint_comes_whatever_its_cap(
     OxigraphEndpoint.load([tmp_path / "moons.nt"], tmp_path / "db")
     endpoint = Capped(tmp_path / "db", cap)
     try:
-        found = [resource async for resource in asked_resources(endpoint, entities_query())]
+        found = [resource async for resource in asked_resources(endpoint, query_for("entities"))]
         if cap == 1:
             with pytest.raises(SetupError, match="end the query with GROUP BY"):
                 query = "SELECT ?iri ('' AS ?label) { ?iri ?p ?o }"

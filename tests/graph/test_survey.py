@@ -5,50 +5,19 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
+from tests.graph.conftest import profiled
 from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.lossy import LossyServer
 from tests.servers.sparql import SparqlServer
 
-from askgraph.endpoint.http import HttpEndpoint
-from askgraph.graph import remote_profile as remote
-from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
 from askgraph.graph.profile import Part, Profile
-from askgraph.graph.remote_profile import profile_endpoint
 from askgraph.graph.survey import partitions
-from askgraph.sample import graph_path
 from askgraph.sparql.vocabulary import RDF_TYPE
 
+pytestmark = pytest.mark.usefixtures("big")
 WHOLE = r"(?s)^(?!.*(VALUES|LIMIT \d+ \}|<http)).*GROUP BY"
 """Queries that count over all triples: no values, no IRI, no limit inside."""
-
-
-@pytest.fixture(scope="module")
-def store() -> Store:
-    store = Store()
-    store.bulk_load(graph_path().read_bytes(), RdfFormat.TURTLE)
-    return store
-
-
-@pytest.fixture(scope="module")
-def exact(store: Store) -> Profile:
-    return profile_of(build_arrays(store))
-
-
-@pytest.fixture(autouse=True)
-def big(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No graph is small enough to be fetched."""
-    monkeypatch.setattr(remote, "SMALL", 0)
-
-
-async def asked(server: SparqlServer, **options: object) -> Profile:
-    endpoint = HttpEndpoint(server.url)
-    try:
-        profile, _ = await profile_endpoint(endpoint, **options)  # type: ignore[arg-type]
-    finally:
-        await endpoint.close()
-    return profile
 
 
 def part(profile: Profile, name: str) -> Part:
@@ -61,7 +30,7 @@ async def test_where_all_at_once_is_refused_some_at_a_time_give_the_same(
     with CappedServer(store, cap=100_000) as server:
         refusal = faults.refused_where(WHOLE, "the estimated execution time exceeds the limit")
         server.always = refusal
-        profile = await asked(server)
+        profile, _ = await profiled(server)
     assert set(profile.partitions) == set(exact.partitions)
     assert part(profile, "partitions") == Part("partitions", 33, 33)
     assert part(profile, "predicates") == Part("predicates", 47, 47)
@@ -71,7 +40,7 @@ async def test_a_cap_that_is_not_told_is_found_and_no_cut_count_believed(
     store: Store, exact: Profile
 ) -> None:
     with CappedServer(store, cap=100) as server:
-        profile = await asked(server)
+        profile, _ = await profiled(server)
     assert part(profile, "partitions") == Part("partitions", 33, 33)
     assert set(profile.partitions) == set(exact.partitions)
 
@@ -83,7 +52,7 @@ async def test_big_classes_are_sampled_and_not_called_known(
     monkeypatch.setattr(partitions, "SAMPLE", 40)
     with CappedServer(store, cap=100_000) as server:
         server.always = faults.refused_where(r"\{ \?s a \?c \. \?s \?p \?o", "time limit exceeded")
-        profile = await asked(server)
+        profile, _ = await profiled(server)
     big = {c.iri for c in exact.classes if c.instances > 100}
     assert {one.cls for one in profile.partitions if one.sampled} == big
     assert part(profile, "partitions").seen == len(exact.classes) - len(big)
@@ -99,7 +68,7 @@ async def test_costly_queries_that_take_too_long_leave_time_for_the_rest(store: 
     with CappedServer(store, cap=100_000) as server:
         server.always = faults.slow_where(WHOLE, 60)
         began = loop.time()
-        profile = await asked(server, max_seconds=16.0)
+        profile, _ = await profiled(server, max_seconds=16.0)
         taken = loop.time() - began
     assert taken < 60
     assert len(profile.predicates) == 47
@@ -110,7 +79,7 @@ async def test_costly_queries_that_take_too_long_leave_time_for_the_rest(store: 
 async def test_an_endpoint_that_fails_once_loses_one_answer(store: Store) -> None:
     with CappedServer(store, cap=100_000) as server:
         server.acts += [faults.status(500), faults.status(500)]  # the first is tried once more
-        profile = await asked(server)
+        profile, _ = await profiled(server)
     assert part(profile, "triples") == Part("triples", 8132, 8132)
     assert sum("could not say: the number of triples" in cut for cut in profile.cuts) == 1
 
@@ -119,7 +88,7 @@ async def test_ends_that_an_endpoint_lost_in_silence_are_not_called_known(
     store: Store, exact: Profile
 ) -> None:
     with LossyServer(store, r"\?o a \?t") as server:
-        profile = await asked(server)
+        profile, _ = await profiled(server)
     told = {(one.cls, one.predicate) for one in exact.partitions if one.targets == ()}
     ends = part(profile, "ends")
     assert ends.total == len(exact.partitions)
@@ -142,7 +111,7 @@ def graphs() -> Store:
 
 async def test_named_graphs_are_listed_with_their_sizes(graphs: Store) -> None:
     with SparqlServer(graphs) as server:
-        profile = await asked(server)
+        profile, _ = await profiled(server)
     assert profile.graphs == (("http://example.org/g1", 3), ("http://example.org/g2", 2))
     assert part(profile, "graphs") == Part("graphs", 2, 2)
 
@@ -150,7 +119,7 @@ async def test_named_graphs_are_listed_with_their_sizes(graphs: Store) -> None:
 async def test_asked_one_by_one_the_graphs_are_added_up(graphs: Store, tmp_path: Path) -> None:
     journal = tmp_path / "answers.jsonl"
     with SparqlServer(graphs) as server:
-        profile = await asked(server, one_by_one=True, resume=journal)
+        profile, _ = await profiled(server, one_by_one=True, resume=journal)
     assert profile.triples == 5
     assert {c.iri[-4:]: c.instances for c in profile.classes} == {"Moon": 2, "anet": 1}
     (orbits,) = [one for one in profile.partitions if one.predicate.endswith("orbits")]
@@ -163,7 +132,7 @@ async def test_asked_one_by_one_the_graphs_are_added_up(graphs: Store, tmp_path:
 
 async def test_where_the_default_graph_is_empty_the_named_graphs_are_asked(graphs: Store) -> None:
     with SparqlServer(graphs, union=False) as server:
-        profile = await asked(server)
+        profile, _ = await profiled(server)
     assert profile.triples == 5
     assert any("default graph is empty" in cut for cut in profile.cuts)
 
@@ -181,7 +150,7 @@ async def test_no_request_has_more_sub_selects_than_servers_bear() -> None:
         )
     with SparqlServer(store) as server:
         server.always = faults.refused_where(WHOLE, "the estimated execution time is too long")
-        profile = await asked(server)
+        profile, _ = await profiled(server)
         queries = [request.parameters["query"][0] for request in server.requests]
     assert len(profile.predicates) == 201
     sampling = [query for query in queries if query.count("LIMIT 1000 }") > 1]

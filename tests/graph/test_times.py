@@ -8,7 +8,6 @@ from askgraph.graph.arrays import GraphArrays, build_arrays
 from askgraph.graph.local_profile import profile_of
 from askgraph.graph.measures import Span, times_of
 from askgraph.graph.profile import Profile
-from askgraph.sample import graph_path
 from askgraph.sparql.vocabulary import WIKIBASE_RANK
 
 X = "http://x.example/"
@@ -53,23 +52,12 @@ def test_names_say_what_starts_and_what_ends(start: str, end: str, life: bool) -
 
 
 def test_an_end_is_paired_with_the_one_other_date_where_that_is_before_it() -> None:
-    profile, arrays = things(ONE, TWO, start="ordered", end="finished")
-
-    assert times_of(profile, arrays).spans == (Span(X + "ordered", X + "finished", 2),)
-
-
-def test_an_end_before_its_start_is_none() -> None:
-    profile, arrays = things(ONE[::-1], TWO[::-1], start="startDate", end="endDate")
-
-    assert times_of(profile, arrays).spans == ()
-
-
-def test_dates_that_name_neither_are_dates() -> None:
-    profile, arrays = things(ONE, TWO, start="ordered", end="shipped")
-    times = times_of(profile, arrays)
-
-    assert times.spans == ()
-    assert set(times.dates) == {X + "ordered", X + "shipped"}
+    found = times_of(*things(ONE, TWO, start="ordered", end="finished"))
+    assert found.spans == (Span(X + "ordered", X + "finished", 2),)
+    found = times_of(*things(ONE[::-1], TWO[::-1], start="startDate", end="endDate"))
+    assert found.spans == ()
+    found = times_of(*things(ONE, TWO, start="ordered", end="shipped"))
+    assert found.spans == () and set(found.dates) == {X + "ordered", X + "shipped"}
 
 
 def test_of_several_starts_an_end_has_the_one_that_is_called_alike() -> None:
@@ -80,10 +68,6 @@ def test_of_several_starts_an_end_has_the_one_that_is_called_alike() -> None:
     }
 
     assert ends == {"from": "until", "startDate": "endDate", "opens": "closes", "born": "died"}
-
-
-def test_the_rank_of_statements_is_known() -> None:
-    profile, arrays = graph((HERE / "statements.ttl").read_text(encoding="utf-8"))
-
-    assert times_of(profile, arrays).rank == WIKIBASE_RANK
-    assert times_of(*graph(graph_path().read_text(encoding="utf-8"))).rank is None
+    assert times_of(profile, arrays).rank is None
+    statements = graph((HERE / "statements.ttl").read_text(encoding="utf-8"))
+    assert times_of(*statements).rank == WIKIBASE_RANK

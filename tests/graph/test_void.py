@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import RdfFormat
 from tests.graphs import store_of
 
 from askgraph.errors import SetupError
-from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
 from askgraph.graph.profile import (
     CLASSES,
     PREDICATES,
@@ -26,7 +24,6 @@ from askgraph.graph.profile import (
 )
 from askgraph.graph.void import profile_of_void
 from askgraph.graph.void_text import void_of
-from askgraph.sample import graph_path
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import Statements, read_statements
 
@@ -82,15 +79,12 @@ def part(profile: Profile, name: str) -> Part:
 
 
 def test_divisions_nest_class_property_class() -> None:
-    orbits, name = reversed(read(NESTED).partitions)
+    profile = read(NESTED)
+    orbits, name = reversed(profile.partitions)
     assert orbits == Partition(
         f"{EX}Moon", f"{EX}orbits", 4, 4, 0, targets=((f"{EX}Planet", 3), (f"{EX}Star", 1))
     )
     assert name.datatypes == ((v.XSD_STRING, 5),)
-
-
-def test_classes_and_predicates_have_their_counts_and_labels() -> None:
-    profile = read(NESTED)
     assert profile.triples == 12
     assert profile.classes[0] == ClassProfile(f"{EX}Moon", 4, (("moon", "en"),))
     assert {p.iri: (p.triples, p.subject_classes) for p in profile.predicates} == {
@@ -112,16 +106,12 @@ def test_named_graphs_are_added_up() -> None:
     assert profile.triples == 15
     assert profile.classes == (ClassProfile(f"{EX}Moon", 5),)
     assert profile.graphs == ((f"{EX}g1", 10), (f"{EX}g2", 5))
-
-
-def test_what_is_no_name_and_no_number_is_passed_over() -> None:
+    # What is no name and no number is passed over.
     text = ':three sd:name "three" ; sd:graph :d3 . :d3 void:triples "²" .'
-    assert read(GRAPHS + text).graphs == ((f"{EX}g1", 10), (f"{EX}g2", 5))
-
-
-def test_what_is_said_of_the_whole_is_believed_before_the_sum_of_its_parts() -> None:
-    profile = read(GRAPHS + ":all a sd:Dataset ; sd:defaultGraph :u . :all void:triples 13 .")
-    assert profile.triples == 13
+    assert read(GRAPHS + text).graphs == profile.graphs
+    # What is said of the whole is believed before the sum of its parts.
+    whole = ":all a sd:Dataset ; sd:defaultGraph :u . :all void:triples 13 ."
+    assert read(GRAPHS + whole).triples == 13
 
 
 def test_linksets_lead_from_class_to_class() -> None:
@@ -141,25 +131,16 @@ def test_what_divides_nothing_is_no_void() -> None:
 
 
 @pytest.fixture(scope="module")
-def sample() -> Profile:
-    store = Store()
-    store.bulk_load(graph_path().read_bytes(), RdfFormat.TURTLE)
-    profile = profile_of(build_arrays(store), source="http://localhost/sparql")
-    return replace(profile, prefixes=(("", EX), ("ont", f"{EX}onto#")), cuts=("one", "two"))
+def sample(exact: Profile) -> Profile:
+    prefixes = (("", EX), ("ont", f"{EX}onto#"))
+    source = "http://localhost/sparql"
+    return replace(exact, source=source, prefixes=prefixes, cuts=("one", "two"))
 
 
 def test_a_profile_written_and_read_again_is_the_same(sample: Profile) -> None:
     assert again(sample) == ordered(sample)
-
-
-def test_the_same_profile_gives_the_same_bytes(sample: Profile) -> None:
-    turned = replace(
-        sample,
-        classes=tuple(reversed(sample.classes)),
-        predicates=tuple(reversed(sample.predicates)),
-        partitions=tuple(reversed(sample.partitions)),
-    )
-    assert void_of(turned) == void_of(sample)
+    turned = {name: getattr(sample, name)[::-1] for name in ("classes", "predicates", "partitions")}
+    assert void_of(replace(sample, **turned)) == void_of(sample)
 
 
 def test_others_find_in_it_what_they_ask_of_void(sample: Profile) -> None:
@@ -234,10 +215,6 @@ def profiles(draw: st.DrawFn) -> Profile:
         partitions=partitions,
         completeness=(Part("classes", draw(st.integers(0, 9)), draw(st.none() | COUNTS), "note"),),
     )
-
-
-def _subjects(partitions: tuple[Partition, ...], predicate: str) -> tuple[tuple[str, int], ...]:
-    return tuple((one.cls, one.subjects) for one in partitions if one.predicate == predicate)
 
 
 @given(profiles())

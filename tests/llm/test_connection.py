@@ -40,33 +40,23 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["openai", "anthropic", "google"])
-async def test_the_log_has_each_body_as_the_server_got_it(
+async def test_the_log_has_each_body_as_the_server_got_it_and_no_key(
     llm_server: LlmServer, tmp_path: Path, name: str
 ) -> None:
     log = tmp_path / "logs" / "sent.jsonl"
-
-    await ask(model_at(llm_server, name, log))
-    await ask(model_at(llm_server, name, log))
-
-    assert [line["body"].encode() for line in lines(log)] == [
-        request.body for request in llm_server.requests
-    ]
-    assert [line["bytes"] for line in lines(log)] == [len(r.body) for r in llm_server.requests]
-    assert len(llm_server.requests) == 2
-
-
-@pytest.mark.parametrize("name", ["openai", "anthropic", "google"])
-async def test_the_log_holds_no_key_and_is_its_owners_alone(
-    llm_server: LlmServer, tmp_path: Path, name: str
-) -> None:
-    log = tmp_path / "sent.jsonl"
+    log.parent.mkdir()
     log.touch(mode=0o644)
 
     await ask(model_at(llm_server, name, log))
+    await ask(model_at(llm_server, name, log))
 
-    assert "secret-of-the-owner" not in log.read_text()
-    assert [line["address"].startswith(llm_server.base) for line in lines(log)] == [True]
+    bodies = [request.body for request in llm_server.requests]
+    assert len(bodies) == 2
+    assert [line["body"].encode() for line in lines(log)] == bodies
+    assert [line["bytes"] for line in lines(log)] == list(map(len, bodies))
+    assert all(line["address"].startswith(llm_server.base) for line in lines(log))
     assert not any("?" in line["address"] for line in lines(log))
+    assert "secret-of-the-owner" not in log.read_text()
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
@@ -82,19 +72,14 @@ async def test_what_was_sent_in_vain_is_in_the_log_too(
     assert len(lines(log)) == 1
 
 
-def test_a_log_that_cannot_be_written_is_told_before_anything_is_sent(
-    llm_server: LlmServer, tmp_path: Path
-) -> None:
-    with pytest.raises(SetupError, match="cannot be logged"):
-        model_at(llm_server, "openai", tmp_path)
-
-
 async def test_what_cannot_be_logged_is_not_sent(llm_server: LlmServer, tmp_path: Path) -> None:
     log = tmp_path / "sent.jsonl"
     model = model_at(llm_server, "openai", log)
     log.unlink()
     log.mkdir()
 
+    with pytest.raises(SetupError, match="cannot be logged"):
+        model_at(llm_server, "openai", tmp_path)
     with pytest.raises(SetupError, match="cannot be logged"):
         await ask(model)
 

@@ -61,16 +61,6 @@ async def test_a_budget_does_not_keep_a_reply_from_the_cache(tmp_path: Path) -> 
     assert spent.usage.total > 0 == again.usage.total
 
 
-async def test_questions_are_charged_apart_and_in_money() -> None:
-    model = ModelStack(ScriptedModel(["a", "b"]), prices=PRICES)
-    one, other = Account(Budget(money=50.0)), Account(Budget(money=50.0))
-
-    await completed(charged(model, one).complete(ASKED))
-
-    assert one.money == one.usage.input > 0
-    assert other.money == 0
-
-
 async def test_a_model_without_anything_around_it_is_charged_too() -> None:
     with pytest.raises(BudgetSpent):
         model = charged(ScriptedModel(["a"]), Account(Budget(calls=0)))
@@ -156,11 +146,6 @@ async def test_money_is_counted_by_the_price_table() -> None:
     assert 0.019 < account.money <= 0.02001
 
 
-def test_money_without_a_price_is_a_fault_of_the_setup() -> None:
-    with pytest.raises(SetupError, match="needs the price of 'scripted': name a file"):
-        BudgetedModel(ScriptedModel([]), Account(Budget(money=1.0)))
-
-
 async def test_time_ends_a_call_in_the_middle() -> None:
     account = Account(Budget(seconds=1.0))
     model = BudgetedModel(ScriptedModel(["The Moon."], delay=60), account)
@@ -226,13 +211,3 @@ async def test_what_a_failed_attempt_had_said_is_paid_for() -> None:
     await completed(BudgetedModel(broken, twice).complete(ASKED))
 
     assert twice.usage.total == 2 * once.usage.total
-
-
-async def test_what_comes_from_the_disk_costs_nothing(tmp_path: object) -> None:
-    kept = CachedModel(ScriptedModel(["The Moon."]), str(tmp_path))
-    await completed(kept.complete(ASKED))
-    account = Account(Budget(calls=1))
-
-    await completed(BudgetedModel(kept, account).complete(ASKED))
-
-    assert account.usage.total == 0

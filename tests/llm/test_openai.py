@@ -10,8 +10,19 @@ from tests.servers import faults
 from tests.servers.llm import LlmServer, Says, Turn, refused
 from tests.servers.sparql import Fault
 
-from askgraph.errors import ErrorReply, MalformedReply, Overloaded, SetupError, TimedOut
-from askgraph.llm import Completion, Finish, Message, TokenLogprob, ToolSchema, User, completed
+from askgraph import plugins
+from askgraph.errors import ErrorReply, Overloaded, SetupError, TimedOut
+from askgraph.llm import (
+    Completion,
+    Finish,
+    Message,
+    Request,
+    TokenLogprob,
+    ToolSchema,
+    User,
+    completed,
+)
+from askgraph.llm._streams import Assembly
 from askgraph.llm.openai import OpenAIModel
 
 ASKED: list[Message] = [User("What orbits the Earth?")]
@@ -49,17 +60,6 @@ async def test_options_are_sent_under_the_names_all_servers_know(
     assert sent["tool_choice"] == {"type": "function", "function": {"name": "search"}}
     assert (sent["seed"], sent["max_tokens"], sent["temperature"]) == (3, 50, 0.0)
     assert "n" not in sent
-
-
-async def test_further_fields_go_into_the_body(llm_server: LlmServer) -> None:
-    extra = {"use_beam_search": True}
-    model = OpenAIModel("m", base_url=llm_server.base + "/v1", extra=extra)
-
-    await completed(model.complete(ASKED, n=2))
-
-    assert llm_server.bodies[0]["use_beam_search"] is True
-    assert "use_beam_search" in model.identity.settings
-    await model.close()
 
 
 async def test_without_a_key_no_authorization_is_sent(
@@ -105,16 +105,6 @@ async def test_choices_that_are_more_than_a_server_gives_at_once_are_asked_for_s
     assert sorted(body["seed"] for body in llm_server.bodies[1:]) == [3, 4, 5, 6, 7]
 
 
-async def test_the_length_is_asked_for_under_the_name_the_server_takes(
-    model: OpenAIModel, llm_server: LlmServer
-) -> None:
-    llm_server.says = Says(refuses={"max_tokens"})
-
-    await completed(model.complete(ASKED, max_tokens=9))
-
-    assert llm_server.bodies[-1]["max_completion_tokens"] == 9
-
-
 async def test_a_server_that_takes_neither_name_is_asked_without_a_length(
     model: OpenAIModel, llm_server: LlmServer
 ) -> None:
@@ -123,7 +113,8 @@ async def test_a_server_that_takes_neither_name_is_asked_without_a_length(
     done = await completed(model.complete(ASKED, max_tokens=9))
 
     assert done.first.text == "The Moon."
-    assert len(llm_server.bodies) == 3
+    names = [{"max_tokens", "max_completion_tokens"} & body.keys() for body in llm_server.bodies]
+    assert names == [{"max_tokens"}, {"max_completion_tokens"}, set()]
 
 
 @pytest.mark.parametrize(
@@ -277,15 +268,6 @@ async def test_ten_megabytes_of_arguments_are_cut_off(
     assert len(first.calls[0].arguments) < 1_000_000
 
 
-async def test_an_event_that_does_not_end_is_given_up_at_the_cap(
-    model: OpenAIModel, llm_server: LlmServer
-) -> None:
-    llm_server.acts.append(faults.body("data: " + "x" * 9_000_000, kind="text/event-stream"))
-
-    with pytest.raises(MalformedReply, match="larger than 8 MiB"):
-        await completed(model.complete(ASKED))
-
-
 def test_one_model_serves_one_event_loop_after_the_other(llm_server: LlmServer) -> None:
     model = OpenAIModel("m", base_url=llm_server.base + "/v1")
 
@@ -308,3 +290,66 @@ def test_a_key_that_is_not_set_is_a_fault_of_the_setup(monkeypatch: pytest.Monke
 def test_an_address_that_will_not_do_is_a_fault_of_the_setup(url: str) -> None:
     with pytest.raises(SetupError, match="base_url"):
         OpenAIModel("m", base_url=url)
+
+
+async def test_the_width_of_the_beam_is_the_number_of_choices(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.turns.extend([Turn("The Moon."), Turn("A moon.")])
+
+    found = await completed(model.complete(ASKED, n=2, beams=True))
+
+    assert [choice.text for choice in found.choices] == ["The Moon.", "A moon."]
+    [sent] = llm_server.bodies
+    assert sent["use_beam_search"] is True and sent["n"] == 2
+
+
+async def test_a_server_that_does_not_know_beams_is_named_and_not_asked_for_samples(
+    model: OpenAIModel, llm_server: LlmServer
+) -> None:
+    llm_server.says.refuses = {"use_beam_search"}
+
+    with pytest.raises(SetupError, match=r"'m' cannot do a beam search.*vLLM can"):
+        await completed(model.complete(ASKED, n=2, beams=True))
+    assert len(llm_server.bodies) == 1
+
+
+@pytest.mark.parametrize("most", [1, 8])
+async def test_a_server_that_passes_over_the_wish_is_noticed(
+    model: OpenAIModel, llm_server: LlmServer, most: int
+) -> None:
+    llm_server.says.most_choices = most
+
+    with pytest.raises(SetupError, match="3 beams were wanted, and 1 different replies came"):
+        await completed(model.complete(ASKED, n=3, beams=True))
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "google"])
+async def test_a_provider_without_beams_is_not_asked(llm_server: LlmServer, provider: str) -> None:
+    pytest.importorskip({"anthropic": "anthropic", "google": "google.genai"}[provider])
+    made = plugins.load("llm", provider)("m", base_url=llm_server.base, key_env=None)
+
+    with pytest.raises(SetupError, match="its provider offers none"):
+        await completed(made.complete(ASKED, n=2, beams=True))
+    await made.close()
+    assert llm_server.bodies == []
+
+
+@pytest.mark.parametrize(
+    ("pieces", "whole"),
+    [
+        (["A ", "moon"], "A moon"),
+        (["\ud83d", "\ude00!"], "😀!"),
+        (["\ude00", "x\ud83d"], "\ufffdx\ufffd"),
+    ],
+)
+def test_halves_of_a_character_are_put_together(pieces: list[str], whole: str) -> None:
+    assembly = Assembly(Request.of(ASKED, {}), model="m")
+    for piece in pieces:
+        assembly.text(piece).text.encode()
+        assembly.reasoning(piece).text.encode()
+        assembly.call("1", name="execute", arguments=piece)
+
+    [choice] = assembly.completion().choices
+
+    assert (choice.text, choice.reasoning, choice.calls[0].arguments) == (whole,) * 3

@@ -26,13 +26,6 @@ def folder(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(sound, tmp_path / "model"))
 
 
-def test_a_sound_folder_is_read(folder: Path) -> None:
-    found = pretrained(str(folder))
-
-    assert found.tokenizer("SELECT")["input_ids"]
-    assert found.tokenizer.pad_token_id is not None
-
-
 @pytest.mark.parametrize("typed", ["y\n", ""])
 def test_code_beside_a_model_is_never_run(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str
@@ -163,7 +156,3 @@ def test_a_type_that_weights_cannot_have_is_refused(name: str) -> None:
 def test_a_device_that_is_not_there_is_refused(name: str) -> None:
     with pytest.raises(SetupError, match=name):
         torch_device(name)
-
-
-def test_the_processor_is_always_there() -> None:
-    assert torch_device("cpu") == "cpu"

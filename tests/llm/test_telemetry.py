@@ -66,9 +66,3 @@ async def test_a_failure_ends_the_span_with_its_kind(
     [span] = spans.get_finished_spans()
     assert (span.attributes or {})["error.type"] == "Overloaded"
     assert not span.status.is_ok
-
-
-async def test_without_a_provider_nothing_is_in_the_way() -> None:
-    model = TelemetryModel(ScriptedModel(["The Moon."]))
-
-    assert (await completed(model.complete(ASKED))).first.text == "The Moon."

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from tests.cli.lookup import install
+from tests.each import for_each
 from tools.accuracy_floors import FLOORS
 
 from askgraph.evaluation.runs import read_run
@@ -36,30 +36,22 @@ def data(tmp_path: Path, gold: str) -> Path:
 
 
 def run(data: Path, *arguments: object) -> "subprocess.CompletedProcess[str]":
-    words = [sys.executable, SCRIPT, *arguments]
     paths = {"ASKGRAPH_DATA": str(data), "PYTHONPATH": str(data.parent)}
     return subprocess.run(
-        list(map(str, words)),
-        env={**os.environ, **paths},
-        cwd=data.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+        [sys.executable, SCRIPT, *map(str, arguments)], env={**os.environ, **paths},
+        cwd=data.parent, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize(("gold", "code", "said"), [(MARS, 0, "ok"), (JUPITER, 1, "below: F1")])
-def test_a_set_is_fine_or_below_its_floors(tmp_path: Path, gold: str, code: int, said: str) -> None:
-    done = run(data(tmp_path, gold), "--set", "spider")
+@for_each(("gold", "code", "said"), [(MARS, 0, "ok"), (JUPITER, 1, "below: F1")])
+def test_a_set_is_fine_or_below_its_floors_and_absent_sets_are_named(
+    tmp_path: Path, gold: str, code: int, said: str
+) -> None:
+    done = run(data(tmp_path, gold), "--set", "spider", "--set", "default")
     assert done.returncode == code, done.stderr
     line = done.stdout.splitlines()[-1].split(" | ")
     assert [cell.strip() for cell in line[:2]] == ["spider", "1"]
     assert line[-1].strip().startswith(said)
-
-
-def test_sets_that_are_absent_are_named(tmp_path: Path) -> None:
-    done = run(data(tmp_path, MARS), "--set", "spider", "--set", "default")
     assert "default: skipped, its data is not in" in done.stdout
 
 

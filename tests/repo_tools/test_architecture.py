@@ -36,11 +36,7 @@ def test_a_question_passes_its_method_before_the_query_is_read_back() -> None:
     read_back = next(file for file in files if file.startswith("answers/verbalize/"))
     assert files.index("methods/graph_search.py") < files.index(read_back)
     assert all((PACKAGE / file).is_file() for file in files)
-
-
-def test_the_path_is_a_table_of_files_with_what_they_are() -> None:
     lines = path_table({"__init__.py": "ask", "trace/__init__.py": "Trace.outcome"}).splitlines()
-
     assert lines[-2].startswith("| 1 | `__init__.py` | `ask` | Ask a knowledge graph")
     assert lines[-1].startswith("| 2 | `trace/__init__.py` | `Trace.outcome` | A question")
 
@@ -61,9 +57,6 @@ def test_a_tree_lists_folders_before_their_files_with_first_sentences(tmp_path: 
     ]
 
 
-def test_every_file_says_what_it_is_for() -> None:
+def test_every_file_says_what_it_is_for_and_what_is_described_by_hand_exists() -> None:
     assert [line for line in tree().splitlines()[1:] if len(line.split()) < 2] == []
-
-
-def test_what_is_described_by_hand_exists() -> None:
     assert [name for name in architecture.OTHERS if not (PACKAGE / name).exists()] == []

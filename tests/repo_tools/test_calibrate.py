@@ -10,21 +10,19 @@ from tools.accuracy_floors import sets
 from tools.calibrate import rejection_report, report, written
 from tools.calibration import (
     Case,
-    Source,
-    bounded,
+    bound_sure,
     cases,
-    confidences,
-    curve_file,
-    curve_of,
+    chances_of,
+    count_splits,
     curve_report,
-    fitted_trees,
+    fit_curve,
+    fit_trees,
+    fit_without,
     generated_cases,
-    given_without,
-    held_out,
+    hold_out,
     shares,
-    splits,
-    without,
 )
+from tools.judging import Source
 
 from askgraph.search.decide import EVIDENCE, read_curve, read_trees, sign_of
 from askgraph.workspace import Workspace
@@ -45,12 +43,13 @@ def _drawn(graph: str, number: int, bias: float = 0.0) -> list[Case]:
 def test_trees_ask_for_what_the_data_hangs_on_and_give_its_chances() -> None:
     cases = _drawn("one", 3000)
 
-    trees = fitted_trees(cases)
-    given = confidences(trees, [case.evidence for case in cases])
+    trees = fit_trees(cases)
+    given = np.array([trees(case.evidence) for case in cases])
+    right = np.array([case.right for case in cases])
 
-    assert {name for name, _ in splits(trees).most_common(2)} == {"score", "unused_names"}
-    assert given.mean() == pytest.approx(np.mean([case.right for case in cases]), abs=0.02)
-    assert np.mean([case.right for case, one in zip(cases, given, strict=True) if one > 0.9]) > 0.9
+    assert {name for name, _ in count_splits(trees).most_common(2)} == {"score", "unused_names"}
+    assert given.mean() == pytest.approx(right.mean(), abs=0.02)
+    assert right[given > 0.9].mean() > 0.9
 
 
 def test_what_is_taken_out_of_the_library_gives_what_the_library_gives() -> None:
@@ -65,37 +64,37 @@ def test_what_is_taken_out_of_the_library_gives_what_the_library_gives() -> None
     )  # fmt: skip
     model.fit(np.array(table), [case.right for case in cases])
 
-    given = confidences(fitted_trees(cases), [case.evidence for case in cases])
+    trees = fit_trees(cases)
+    given = [trees(case.evidence) for case in cases]
 
     assert given == pytest.approx(model.predict_proba(np.array(table))[:, 1], abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["score", "unused_names"])
-def test_no_evidence_counts_the_wrong_way(name: str) -> None:
-    trees = fitted_trees([replace(case, f1=1 - case.f1) for case in _drawn("one", 200)])
+def test_no_evidence_counts_the_wrong_way_and_where_all_are_right_there_is_no_tree() -> None:
+    cases = _drawn("one", 200)
+    trees = fit_trees([replace(case, f1=1 - case.f1) for case in cases])
+    for name in ("score", "unused_names"):
+        given = [trees({name: value}) for value in np.linspace(-2, 2, 20).tolist()]
+        assert all(sign_of(name) * (b - a) >= -1e-9 for a, b in pairwise(given))
 
-    given = [trees({name: value}) for value in np.linspace(-2, 2, 20).tolist()]
-
-    assert all(sign_of(name) * (b - a) >= -1e-9 for a, b in pairwise(given))
-
-
-def test_where_all_are_right_nothing_can_be_told_apart() -> None:
-    trees = fitted_trees([replace(case, f1=1.0) for case in _drawn("one", 50)])
-
-    assert not trees.trees and 0.95 < trees({}) < 1
+    certain = fit_trees([replace(case, f1=1.0) for case in cases[:50]])
+    assert not certain.trees and 0.95 < certain({}) < 1
 
 
-def test_the_trees_of_a_graph_are_fitted_without_it() -> None:
+def test_the_trees_and_the_curve_of_a_graph_are_fitted_without_it() -> None:
     usual, odd = _drawn("usual", 200), _drawn("odd", 150, bias=4.0)
+    trees = fit_without(usual + odd)
+    assert trees["odd"] == fit_trees(usual) and trees["usual"] == fit_trees(odd)
 
-    found = without(usual + odd)
-
-    assert found["odd"] == fitted_trees(usual) and found["usual"] == fitted_trees(odd)
+    found = _half("right", 90, 81) + _half("wrong", 90, 9)
+    chances = hold_out(found, [0.5] * 180)
+    assert chances[0] == pytest.approx(0.1) and chances[-1] == pytest.approx(0.9)
+    assert fit_curve(found, [0.5] * 180)(0.5) == pytest.approx(0.5)
 
 
 def _scored(graph: str, number: int, f1: float, source: Source = "people") -> list[Case]:
     facts = dict.fromkeys(NAMES, 0.0) | {"score": 2.0}
-    return [Case("one", facts, f1, graph, source, asked="one")] * number
+    return [Case("one", facts, f1, graph, source)] * number
 
 
 def _half(graph: str, number: int, right: int) -> list[Case]:
@@ -103,52 +102,32 @@ def _half(graph: str, number: int, right: int) -> list[Case]:
     return _scored(graph, right, 1.0) + _scored(graph, number - right, 0.0)
 
 
-def test_people_s_questions_outweigh_generated_ones_whatever_their_number() -> None:
-    people = _half("a", 60, 18)
-    both = people + _scored("a", 600, 1.0, "generated")
+def test_people_s_questions_outweigh_generated_ones_and_masked_ones_do_not_count() -> None:
+    people, masked = _half("a", 60, 18), _scored("a", 600, 0.0, "masked")
+    chances = [
+        fit_curve(people + others, [0.5] * (60 + len(others))).knots[0].chance
+        for others in ([], _scored("a", 600, 1.0, "generated"), masked)
+    ]
 
-    alone, [together] = (
-        curve_of(people, [0.5] * 60).knots[0].chance,
-        curve_of(both, [0.5] * 660).knots,
-    )
-
-    assert alone == pytest.approx(0.3)
-    assert together.chance == pytest.approx((0.3 + 0.25) / 1.25)
-
-
-def test_questions_with_a_word_masked_are_no_part_of_the_curve() -> None:
-    masked = _scored("a", 600, 0.0, "masked")
-
-    [knot] = curve_of(_half("a", 60, 18) + masked, [0.5] * 660).knots
-
-    assert knot.chance == pytest.approx(0.3)
+    assert chances == pytest.approx([0.3, (0.3 + 0.25) / 1.25, 0.3])
     assert shares(masked + _scored("b", 10, 1.0)).mean() == pytest.approx(1)
 
 
 def test_an_answer_that_is_partly_right_is_not_right() -> None:
     found = _scored("a", 30, 0.9) + _scored("a", 30, 1.0)
 
-    assert curve_of(found, [0.5] * 60)(0.5) == pytest.approx(0.5)
-
-
-def test_a_graph_is_tried_by_a_curve_that_was_fitted_without_it() -> None:
-    found = _half("right", 90, 81) + _half("wrong", 90, 9)
-
-    chances = held_out(found, [0.5] * 180)
-
-    assert chances[0] == pytest.approx(0.1) and chances[-1] == pytest.approx(0.9)
-    assert curve_of(found, [0.5] * 180)(0.5) == pytest.approx(0.5)
+    assert fit_curve(found, [0.5] * 60)(0.5) == pytest.approx(0.5)
 
 
 def test_what_is_called_sure_holds_in_every_group_and_not_on_average() -> None:
     good, bad = _half("a", 600, 590), _half("b", 500, 425)
     given = [0.97] * 600 + [0.93] * 500
 
-    curve = curve_of(good + bad, given)
-    free = curve_of(good + _half("b", 400, 340), [0.97] * 600 + [0.93] * 400)
+    curve = fit_curve(good + bad, given)
+    free = fit_curve(good + _half("b", 400, 340), [0.97] * 600 + [0.93] * 400)
 
     assert curve(0.93) < 0.9 < curve(0.97)
-    assert bounded(curve, good + bad, given) == curve
+    assert bound_sure(curve, good + bad, given) == curve
     assert all(a.chance <= b.chance for a, b in pairwise(curve.knots))
     assert free(0.97) > 0.9  # a group that is too small bounds nothing
 
@@ -157,7 +136,7 @@ def test_what_is_left_of_a_confidence_is_told_and_not_fitted() -> None:
     found = [*_half("a", 90, 81), *_half("b", 90, 81)]
     passed = replace(found[0], left=0.5, f1=0.0)
 
-    chances = held_out([*found, passed], [0.5] * 181)
+    chances = hold_out([*found, passed], [0.5] * 181)
 
     assert chances[-1] == pytest.approx(0.45) and chances[0] == pytest.approx(0.9)
 
@@ -175,25 +154,15 @@ def test_the_report_on_rejection_tells_each_set_by_limits_of_other_graphs() -> N
 def test_the_files_say_what_they_were_fitted_to_and_are_read_again(tmp_path: Path) -> None:
     found = _drawn("a", 60) + [replace(case, source="generated") for case in _drawn("b", 40)]
 
-    texts = written(found, given_without(found, without(found)), "made so")
+    texts = written(found, chances_of(found, fit_without(found)), "made so")
     for name, text in zip(("trees", "curve"), texts, strict=True):
         (tmp_path / name).write_text(text, "utf-8")
 
     trees, facts = read_trees(tmp_path / "trees"), found[0].evidence
-    assert trees(facts) == pytest.approx(fitted_trees(found)(facts), abs=1e-3)
+    assert trees(facts) == pytest.approx(fit_trees(found)(facts), abs=1e-3)
     assert read_curve(tmp_path / "curve").knots
     assert all("Made by: made so" in text for text in texts)
     assert all("Fitted to 60 answers to people's" in text for text in texts)
-
-
-def test_a_curve_s_file_is_read_as_the_same(tmp_path: Path) -> None:
-    found = _scored("a", 50, 0.5) + _scored("b", 30, 1.0, "generated")
-    path = tmp_path / "curve.toml"
-
-    path.write_text(curve_file(found, [0.6] * 80, "made so"), "utf-8")
-
-    knots, expected = read_curve(path).knots, curve_of(found, [0.6] * 80).knots
-    assert [k.chance for k in knots] == pytest.approx([k.chance for k in expected], abs=1e-4)
 
 
 def test_the_sample_graph_is_fitted_and_told(tmp_path: Path) -> None:
@@ -203,9 +172,9 @@ def test_the_sample_graph_is_fitted_and_told(tmp_path: Path) -> None:
     people = list(cases(asked, workspace))
     made = list(generated_cases(asked, workspace, number=12))
     found = people + made
-    told = report(found, given_without(found, without(found)))
+    told = report(found, chances_of(found, fit_without(found)))
 
-    assert len(people) > 80 and {case.asked for case in people} == {"sample"}
+    assert len(people) > 80 and {case.set for case in people} == {"sample"}
     sources = [case.source for case in made]
     assert sources.count("generated") == 12 and 6 < sources.count("masked") <= 12
     assert sum(case.f1 for case in made if case.source == "generated") > 6

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tools.calibration import Scored, curve_text, fitted_curve, trees_text
+from tools.calibration import Scored, curve_text, fit_isotonic, trees_text
 
 from askgraph.search.decide import EVIDENCE, Curve, Knot, Tree, Trees, read_curve, read_trees
 
@@ -39,18 +39,12 @@ answers = st.lists(
 
 
 @given(answers, share, share)
-def test_a_fitted_curve_never_gives_less_for_more(
-    found: list[Scored], some: float, other: float
-) -> None:
-    curve = fitted_curve(found, smallest=8)
+def test_a_fitted_curve_rises(found: list[Scored], some: float, other: float) -> None:
+    curve = fit_isotonic(found, smallest=8)
     less, more = sorted((some, other))
 
     assert 0 < curve(less) <= curve(more) < 1
-
-
-@given(answers)
-def test_knots_rise(found: list[Scored]) -> None:
-    for lower, upper in pairwise(fitted_curve(found, smallest=8).knots):
+    for lower, upper in pairwise(curve.knots):
         assert lower.given < upper.given and lower.chance <= upper.chance
 
 
@@ -59,29 +53,22 @@ def test_answers_that_are_too_sure_are_taken_at_what_they_are_worth() -> None:
     given_ = chance.random(4_000)
     found = [Scored(g, float(chance.random() < g**2)) for g in given_.tolist()]
 
-    curve = fitted_curve(found)
+    curve = fit_isotonic(found)
 
     for value in (0.2, 0.5, 0.8, 0.95):
         assert curve(value) == pytest.approx(value**2, abs=0.06)
+    assert fit_isotonic([Scored(0.9, 1.0)] * 10)(0.9) == pytest.approx(11 / 12)
 
 
-def test_adjacent_violators_are_pooled() -> None:
+def test_adjacent_violators_are_pooled_and_heavier_answers_count_for_more() -> None:
     found = [Scored(given, score) for given, score in ((0.1, 0.2), (0.5, 0.8), (0.7, 0.4))]
 
-    low, high = fitted_curve(found, smallest=1).knots
+    low, high = fit_isotonic(found, smallest=1).knots
 
     assert [low.given, high.given] == pytest.approx([0.1, 0.6])
     assert high.chance == pytest.approx(0.6, abs=0.07)  # of single answers none counts as certain
-
-
-def test_ten_right_answers_of_ten_are_not_certain() -> None:
-    assert fitted_curve([Scored(0.9, 1.0)] * 10)(0.9) == pytest.approx(11 / 12)
-
-
-def test_a_heavier_answer_counts_for_more() -> None:
     light, heavy = ([Scored(0.5, 1.0, weight), *[Scored(0.5, 0.0)] * 9] for weight in (1.0, 5.0))
-
-    assert fitted_curve(light)(0.5) < fitted_curve(heavy)(0.5)
+    assert fit_isotonic(light)(0.5) < fit_isotonic(heavy)(0.5)
 
 
 def test_a_written_curve_is_read_again(tmp_path: Path) -> None:
@@ -99,7 +86,7 @@ near = st.builds(Scored, st.integers(0, 20).map(lambda at: 0.5 + at * 1e-6), sha
 
 @given(answers | st.lists(near, min_size=1, max_size=20))
 def test_any_fitted_curve_is_read_as_it_was_written(found: list[Scored]) -> None:
-    curve = fitted_curve(found, smallest=1)
+    curve = fit_isotonic(found, smallest=1)
 
     with TemporaryDirectory() as folder:
         path = Path(folder, "curve.toml")

@@ -3,7 +3,6 @@
 import re
 import threading
 import tomllib
-from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -95,26 +94,19 @@ def test_the_site_is_built_without_complaints(site: Path) -> None:
         assert "<article" in (site / f"{page}.html").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:
-    """Where the built site is served."""
-    handler = partial(_Quiet, directory=str(site))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-
-
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the PATH")
-def test_the_site_asks_no_other_host_and_its_search_finds_pages(address: str) -> None:
+def test_the_site_asks_no_other_host_and_its_search_finds_pages(site: Path) -> None:
     asked: list[str] = []
     errors: list[str] = []
-    with sync_playwright() as started:
+    handler = partial(_Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as started:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
         browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         page = browser.new_page()
         page.set_default_timeout(PATIENCE)
@@ -129,6 +121,7 @@ def test_the_site_asks_no_other_host_and_its_search_finds_pages(address: str) ->
         search.fill("X-SQL-State")
         page.locator("a[href*='endpoints.html?h=']").first.wait_for()
         browser.close()
+        server.shutdown()
 
     assert [url for url in asked if not url.startswith((address, "data:"))] == []
     assert errors == []

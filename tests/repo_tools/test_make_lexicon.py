@@ -52,29 +52,20 @@ def wordnet(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def cells(wordnet: Path) -> dict[str, set[str]]:
-    lines = text_of(entries(WordNet(wordnet))).decode().splitlines()
-    return {line.split()[0]: {f"{c[0]}{c[2:]}" for c in line.split()[1:]} for line in lines}
-
-
-def test_adjectives_lead_to_the_noun_of_their_scale_in_both_directions(wordnet: Path) -> None:
-    found = cells(wordnet)
-    assert "+depth" in found["deep"]
-    assert "-depth" in found["shallow"]
-
-
-def test_words_lead_to_those_of_one_meaning_and_to_more_general_and_special_ones(
-    wordnet: Path,
-) -> None:
-    found = cells(wordnet)
-    assert {"sautomobile", "uvehicle"} <= found["car"]
-    assert "lcar" in found["vehicle"]
-
-
-def test_it_is_the_same_each_time_and_sorted(wordnet: Path) -> None:
+def test_words_lead_to_their_relatives(wordnet: Path) -> None:
     once, again = (text_of(entries(WordNet(wordnet))) for _ in range(2))
+    lines = once.decode().splitlines()
+    cells = {line.split()[0]: {f"{c[0]}{c[2:]}" for c in line.split()[1:]} for line in lines}
+
+    # Adjectives lead to the noun of their scale in both directions.
+    assert "+depth" in cells["deep"]
+    assert "-depth" in cells["shallow"]
+    # Words lead to those of one meaning, and to more general and special ones.
+    assert {"sautomobile", "uvehicle"} <= cells["car"]
+    assert "lcar" in cells["vehicle"]
+    # It is the same each time, and sorted.
     assert once == again
-    assert once.splitlines() == sorted(once.splitlines(), key=lambda line: line.split(b" ")[0])
+    assert lines == sorted(lines, key=lambda line: line.split()[0].encode())
 
 
 def test_a_check_writes_nothing_and_tells_a_difference(

@@ -8,7 +8,6 @@ import pytest
 from tools import reference
 from tools.reference import (
     commands_page,
-    fields_table,
     module_section,
     package_pages,
     prose,
@@ -59,28 +58,20 @@ def section(tmp_path: Path) -> str:
 
 
 def test_a_module_is_described_by_its_public_names_in_the_order_of_all(section: str) -> None:
-    heads = [line for line in section.splitlines() if line.startswith("#")]
-
-    assert heads == [
+    assert [line for line in section.splitlines() if line.startswith("#")] == [
         "# `sky.moons` {#sky.moons}",
         "## `EARTH` {#sky.moons.EARTH}",
         "## `Moon` {#sky.moons.Moon}",
         "## `orbits` {#sky.moons.orbits}",
     ]
     assert "- `KnowledgeGraph`, from `askgraph.graph`" in section
-
-
-def test_a_signature_has_every_kind_of_argument(section: str) -> None:
+    # A signature has every kind of argument.
     signature = section.split("async def ", 1)[1].split("\n```")[0]
-
     assert " ".join(signature.split()) == (
         "orbits( moon: Moon, /, *names: str, around: str = EARTH, **more: int | None, ) -> bool"
     )
-
-
-def test_a_class_shows_public_fields_and_methods_only(section: str) -> None:
+    # A class shows public fields and methods only.
     shown = section.split("## `Moon`")[1].split("## `orbits`")[0]
-
     assert "name: str" in shown and "- `name`: What it is called." in shown
     assert "@property\ndef large(self) -> bool" in shown
     assert "_hidden" not in shown and "_secret" not in shown
@@ -98,12 +89,10 @@ def test_every_part_of_the_package_has_a_page_that_the_index_lists() -> None:
         path.name.removesuffix(".py")
         for path in reference.PACKAGE.iterdir()
         if path.suffix == ".py" or (path / "__init__.py").exists()
-    }
+    } - {"cli", "__init__", "__main__"}
 
-    assert set(pages) == parts - {"cli", "__init__", "__main__"} | {"index"}
-    assert [
-        name for name in pages if name != "index" and f"]({name}.md)" not in pages["index"]
-    ] == []
+    assert set(pages) == parts | {"index"}
+    assert [name for name in parts if f"]({name}.md)" not in pages["index"]] == []
 
 
 def test_every_command_has_its_help() -> None:
@@ -114,17 +103,12 @@ def test_every_command_has_its_help() -> None:
         assert f"\n## askgraph {name}\n\n```text\nUsage: askgraph {name} " in page
 
 
-def test_every_setting_of_a_graph_is_in_its_table() -> None:
-    table = fields_table(reference.PACKAGE / "workspace" / "settings.py", "GraphSettings")
-
-    for field in dataclasses.fields(GraphSettings):
-        assert f"\n| `{field.name}` | " in table
-    assert "| `timeout` | `float` | `60.0` |" in table
-
-
-def test_every_setting_of_the_server_is_in_its_table_with_a_word_on_it() -> None:
+def test_every_setting_is_in_its_table_those_of_the_server_with_a_word_on_it() -> None:
     page = reference.settings_page()
 
+    for field in dataclasses.fields(GraphSettings):
+        assert f"\n| `{field.name}` | " in page
+    assert "| `timeout` | `float` | `60.0` |" in page
     for name in ServeSettings.model_fields:
         assert re.search(rf"^\| `{name}` \| `.*` \| .+ \|$", page, re.MULTILINE), name
 
@@ -138,45 +122,18 @@ def test_every_method_has_its_settings() -> None:
 
 
 def test_an_operation_is_shown_with_its_parameters_body_and_answers() -> None:
-    page = rest_page(
-        {
-            "paths": {
-                "/ask": {
-                    "post": {
-                        "tags": ["asking"],
-                        "summary": "Ask a question.",
-                        "parameters": [
-                            {"name": "limit", "in": "query", "schema": {"type": "integer"}}
-                        ],
-                        "requestBody": {
-                            "content": {
-                                "application/json": {
-                                    "schema": {"$ref": "#/components/schemas/Asked"}
-                                }
-                            }
-                        },
-                        "responses": {"200": {"description": "The answer"}},
-                    }
-                }
-            },
-            "components": {
-                "schemas": {
-                    "Asked": {
-                        "required": ["question"],
-                        "properties": {
-                            "question": {"type": "string"},
-                            "graphs": {
-                                "anyOf": [
-                                    {"type": "array", "items": {"type": "string"}},
-                                    {"type": "null"},
-                                ]
-                            },
-                        },
-                    }
-                }
-            },
-        }
-    )
+    strings = {"type": "array", "items": {"type": "string"}}
+    asked = {"question": {"type": "string"}, "graphs": {"anyOf": [strings, {"type": "null"}]}}
+    body = {"schema": {"$ref": "#/components/schemas/Asked"}}
+    operation = {
+        "tags": ["asking"],
+        "summary": "Ask a question.",
+        "parameters": [{"name": "limit", "in": "query", "schema": {"type": "integer"}}],
+        "requestBody": {"content": {"application/json": body}},
+        "responses": {"200": {"description": "The answer"}},
+    }
+    schemas = {"Asked": {"required": ["question"], "properties": asked}}
+    page = rest_page({"paths": {"/ask": {"post": operation}}, "components": {"schemas": schemas}})
 
     assert "## asking\n\n### `POST /ask`\n\nAsk a question." in page
     assert "| `limit` | query | integer |  |" in page

@@ -35,12 +35,7 @@ def test_a_difference_is_shown_with_its_field_and_both_values() -> None:
 
     assert found[0] == "sample 1 'Moons?'" and found[1] == "confidence"
     assert "'0.9'" in found[2] and "'0.8'" in found[2]
-
-
-def test_a_question_that_was_not_asked_before_is_a_difference() -> None:
-    line = {"set": "sample", "id": "2", "question": "Stars?"}
-
-    assert [found[2] for found in compared({}, [line])] == ["was not asked before"]
+    assert [found[2] for found in compared({}, [before])] == ["was not asked before"]
 
 
 def test_every_method_is_asked_and_no_two_questions_have_one_name() -> None:

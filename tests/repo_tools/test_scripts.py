@@ -1,5 +1,6 @@
 """Scripts: the fault table, the path of a question, a Virtuoso."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -37,24 +38,20 @@ def test_a_question_passes_few_files_and_no_query_of_ours_is_read(
 TOOL = Path(__file__).parents[2] / "tools" / "virtuoso.sh"
 
 
-def run(*arguments: str) -> tuple[int, str]:
+@for_each(
+    ("arguments", "code", "said"),
+    [
+        (["help"], 2, r"(?s).*start --buffers N.*20000 are 180 MiB.*virtuoso-opensource-7-bin\.\n"),
+        *(
+            (["start", "--buffers", n], 1, ".*not a number of pages.*\n")
+            for n in ("many", "0", "-5")
+        ),
+        *((["start", "--buffers", n], 1, ".*not a number of pages.*\n") for n in ("1e6", "")),
+        (["start", "--memory", "4000"], 1, "virtuoso.sh: start knows no --memory\n"),
+    ],
+)
+def test_a_virtuoso_says_how_it_is_started(arguments: list[str], code: int, said: str) -> None:
     done = subprocess.run([TOOL, *arguments], capture_output=True, text=True)
-    return done.returncode, done.stderr
 
-
-def test_its_help_says_how_much_memory_it_takes() -> None:
-    code, told = run("help")
-    assert code == 2
-    assert "start --buffers N" in told and "20000 are 180 MiB" in told
-    assert told.endswith("virtuoso-opensource-7-bin.\n")
-
-
-@for_each("buffers", ["many", "0", "-5", "1e6", ""])
-def test_memory_that_is_no_number_of_pages_is_refused(buffers: str) -> None:
-    code, told = run("start", "--buffers", buffers)
-    assert code == 1
-    assert "not a number of pages" in told
-
-
-def test_another_option_is_refused() -> None:
-    assert run("start", "--memory", "4000") == (1, "virtuoso.sh: start knows no --memory\n")
+    assert done.returncode == code
+    assert re.fullmatch(said, done.stderr)

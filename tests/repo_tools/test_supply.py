@@ -16,9 +16,8 @@ NUMPY = Package("run", "numpy", "1.0", "BSD-3-Clause")
 def test_the_page_of_licences_is_that_of_the_lock_files_and_all_are_allowed() -> None:
     assert faults(LISTED, locked()) == []
     assert {each.part for each in LISTED} == {"run", "serve", "web", "local", "dev", "web-dev"}
-    assert {"rdflib", "fastapi", "cytoscape", "peft", "pytest", "esbuild"} < {
-        each.name for each in LISTED
-    }
+    some = {"rdflib", "fastapi", "cytoscape", "peft", "pytest", "esbuild"}
+    assert some < {each.name for each in LISTED}
 
 
 def test_a_package_that_is_locked_anew_has_to_be_put_on_the_page() -> None:
@@ -33,20 +32,18 @@ def test_a_package_that_is_locked_anew_has_to_be_put_on_the_page() -> None:
 @for_each(
     ("licence", "fine"),
     [
-        ("MIT", True),
-        ("GPL-3.0-only OR MIT", True),
-        ("MIT AND (0BSD OR GPL-2.0-only)", True),
-        ("MIT AND GPL-2.0-only", False),
-        ("unknown", False),
-        ("", False),
+        *(
+            (good, True)
+            for good in ("MIT", "GPL-3.0-only OR MIT", "MIT AND (0BSD OR GPL-2.0-only)")
+        ),
+        *((bad, False) for bad in ("MIT AND GPL-2.0-only", "unknown", "")),
     ],
 )
 def test_a_licence_is_allowed_by_all_its_parts_or_one_alternative(licence: str, fine: bool) -> None:
     told = faults([replace(NUMPY, licence=licence)], [NUMPY])
 
-    assert told == (
-        [] if fine else [f"numpy 1.0: {licence} is no licence that tools/supply.toml allows"]
-    )
+    refused = f"numpy 1.0: {licence} is no licence that tools/supply.toml allows"
+    assert told == ([] if fine else [refused])
 
 
 def test_a_page_is_read_as_it_was_written() -> None:
@@ -71,10 +68,8 @@ def test_the_bill_of_materials_fits_its_schema(tmp_path: Path) -> None:
 
     assert main(["--bill", str(tmp_path)]) == 0
     (path,) = tmp_path.glob("askgraph-*.cdx.json")
-    described = [
-        each for each in json.loads(path.read_text())["components"] if "description" in each
-    ]
-    assert len(described) > 50
+    components = json.loads(path.read_text())["components"]
+    assert sum("description" in each for each in components) > 50
 
 
 def test_holes_are_told_apart_from_a_database_that_cannot_be_reached() -> None:

@@ -14,7 +14,7 @@ from askgraph.search.pipeline import build_schema, link_text, propose_from_links
 from askgraph.search.rank import Proposal, clusters
 from askgraph.sparql import Query
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.write import plain_text
+from askgraph.sparql.serializer import plain_text
 
 __all__ = ["Known"]
 

@@ -16,7 +16,7 @@ from pyoxigraph import Literal, NamedNode
 from tests.each import for_each
 from tests.graphs import store_of
 from tests.search.asking import Known
-from tests.search.zoo import QUESTIONS
+from tests.search.question_files import read_questions
 
 from askgraph.answers.verbalize import in_words
 from askgraph.sample import questions_path
@@ -28,7 +28,7 @@ from askgraph.sparql.judge import checked
 from askgraph.sparql.prefixes import best_label
 from askgraph.sparql.vocabulary import RDFS_LABEL
 
-ASKED = [question for _, question, _ in QUESTIONS]
+ASKED = [one.question for one in read_questions("zoo.txt")]
 SAMPLE = [
     (line["question"], line["lang"])
     for line in map(json.loads, questions_path().with_suffix(".jsonl").read_text().splitlines())
@@ -183,15 +183,6 @@ def test_decisions_follow_the_thresholds() -> None:
     assert decisions == ["refuse", "refuse", "ask", "ask", "answer", "answer"]
 
 
-def test_the_same_question_gives_the_same_queries(zoo: Known) -> None:
-    for question in ASKED:
-        first, second = (
-            [(c.score, zoo.query(c.query)) for c in asked(question).candidates]
-            for asked in (zoo.proposal, zoo.propose)
-        )
-        assert first == second
-
-
 KINDS = """@prefix : <https://kinds.example/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :place rdfs:label "place" . :of rdfs:label "instance of" . :code rdfs:label "code" .
@@ -209,13 +200,9 @@ def test_things_are_not_linked_by_their_class() -> None:
 
 SCRIPT = """
 import json, sys
-from tests.graphs import store_of
-from pyoxigraph import RdfFormat, Store
-from tests.search.asking import Known
+from tests.search.question_files import graph_named
 from tests.search.test_candidates import ASKED
-from tests.search.zoo import ZOO
-store = store_of(ZOO)
-zoo = Known(store)
+zoo = graph_named("zoo")
 print(json.dumps([[zoo.query(c.query) for c in zoo.proposal(q).candidates[:5]] for q in ASKED]))
 """
 

@@ -35,8 +35,8 @@ from askgraph.sparql import Bind, Call, Group, Nested, Query, Union, Values
 from askgraph.sparql.elapsed import elapsed
 from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.serializer import by_subject, laid_out, plain_text
 from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE
-from askgraph.sparql.write import by_subject, laid_out, plain_text
 
 EX = "http://example.org/"
 PREFIXES = PrefixMap({"ex": EX})

@@ -1,15 +1,13 @@
 """Questions over small graphs have the rows that the files in `questions/` say."""
 
 import pytest
-from tests.search.asking import Known
 from tests.search.question_files import FILES, graph_named, read_questions
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_questions_have_the_rows_that_the_file_says(file: str, zoo: Known, space: Known) -> None:
-    graphs = {"zoo": zoo, "space": space}
+def test_questions_have_the_rows_that_the_file_says(file: str) -> None:
     asked = list(read_questions(file))
-    found = [one.rows_over(graphs.get(one.graph) or graph_named(one.graph)) for one in asked]
+    found = [one.rows_over(graph_named(one.graph)) for one in asked]
     assert asked
     assert not [
         f"{one.title}: {one.question}\n  {rows}\n  not {one.rows}"

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 
-import httpx2
 import pytest
-from tests.servers.key_holders import Locked, locked_server
-from tests.servers.served import ServedThread, sample_workspace
+from tests.servers.key_holders import Locked
+from tests.servers.served import ServedThread, Visitor, sample_workspace
 from tests.servers.stuck import stuck_server
 
-from askgraph.server.auth.identify import VISITOR, new_visitor
 from askgraph.workspace import Workspace
 
 
@@ -29,8 +27,9 @@ def served(sample_place: Workspace, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(scope="session")
 def locked(sample_place: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Locked]:
     """A server that nobody may use without a key."""
-    with locked_server(sample_place, tmp_path_factory.mktemp("locked")) as server:
-        yield server
+    database = tmp_path_factory.mktemp("locked") / "serve.db"
+    with ServedThread(sample_place, database=str(database), anonymous=()) as server:
+        yield Locked(server.url, database)
 
 
 @pytest.fixture(scope="session")
@@ -41,8 +40,7 @@ def stuck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedThread]:
 
 
 @pytest.fixture
-def client(served: str) -> Iterator[httpx2.Client]:
+def client(served: str) -> Iterator[Visitor]:
     """A browser that has not been here before."""
-    cookies = {VISITOR: new_visitor()}
-    with httpx2.Client(base_url=served, cookies=cookies, timeout=30) as client:
+    with Visitor(served) as client:
         yield client

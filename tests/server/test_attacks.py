@@ -5,9 +5,8 @@ import io
 import json
 import re
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -15,10 +14,9 @@ import pytest
 from tests.each import for_each
 from tests.servers import faults
 from tests.servers.llm import LlmServer
-from tests.servers.served import ServedThread
+from tests.servers.served import ServedThread, Visitor, job_ended
 from tests.servers.sparql import SparqlServer
 
-from askgraph.server.store.tables import new_id
 from askgraph.workspace import Workspace
 from askgraph.workspace.settings import FILE
 
@@ -33,7 +31,6 @@ e:jupiter a e:Planet ; rdfs:label "Jupiter"@en . e:Planet rdfs:label "planet"@en
 e:io a e:Moon ; rdfs:label "Io"@en ; e:orbits e:jupiter .
 e:evil a e:Moon ; rdfs:label "{EVIL}"@en ; e:orbits e:jupiter ; rdfs:seeAlso <javascript:alert(3)> .
 """
-Ended = Callable[[str], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -60,28 +57,9 @@ def url(place: Workspace) -> Iterator[str]:
 
 
 @pytest.fixture
-def client(url: str) -> Iterator[httpx2.Client]:
-    cookies = {"askgraph_visitor": new_id().ljust(32, "0")[:32]}
-    with httpx2.Client(base_url=url, cookies=cookies, timeout=60) as client:
+def client(url: str) -> Iterator[Visitor]:
+    with Visitor(url) as client:
         yield client
-
-
-@pytest.fixture
-def ended(client: httpx2.Client) -> Ended:
-    def wait(id: str) -> dict[str, Any]:
-        with client.stream("GET", f"/api/v1/jobs/{id}/events") as response:
-            lines = [line for line in response.iter_lines() if line.startswith("data: ")]
-        job: dict[str, Any] = json.loads(lines[-1][6:])["job"]
-        return job
-
-    return wait
-
-
-def asked(client: httpx2.Client, question: str, **more: object) -> dict[str, Any]:
-    response = client.post("/api/v1/ask", json={"question": question, "graphs": ["nasty"], **more})
-    assert response.status_code == 200, response.text
-    told: dict[str, Any] = response.json()
-    return told
 
 
 def is_problem(response: httpx2.Response, *statuses: int) -> bool:
@@ -101,7 +79,7 @@ class TestAddresses:
         ],
     )  # fmt: skip
     def test_no_spelling_of_this_machine_is_taken(
-        self, client: httpx2.Client, place: Workspace, sparql_server: SparqlServer, host: str
+        self, client: Visitor, place: Workspace, sparql_server: SparqlServer, host: str
     ) -> None:
         port = urlsplit(sparql_server.url).port
         address = f"http://{host}:{port}/sparql"
@@ -120,13 +98,13 @@ class TestAddresses:
         ],
     )  # fmt: skip
     def test_no_address_inside_and_no_other_protocol_is_taken(
-        self, client: httpx2.Client, address: str
+        self, client: Visitor, address: str
     ) -> None:
         response = client.post("/api/v1/graphs", json={"name": "inside", "url": address})
         assert is_problem(response, 422), response.text
 
     def test_settings_and_redirects(
-        self, client: httpx2.Client, place: Workspace, sparql_server: SparqlServer
+        self, client: Visitor, place: Workspace, sparql_server: SparqlServer
     ) -> None:
         # A graph cannot be given what only an operator may set.
         for setting in ("token_env", "private_addresses", "public_only", "sources", "examples"):
@@ -144,7 +122,7 @@ class TestAddresses:
 
     @pytest.mark.parametrize("silent", ["", "SILENT "])
     def test_service_reaches_no_host(
-        self, client: httpx2.Client, sparql_server: SparqlServer, silent: str
+        self, client: Visitor, sparql_server: SparqlServer, silent: str
     ) -> None:
         for target in (f"<{sparql_server.url}>", "?where", "<http://169.254.169.254/>"):
             query = f"SELECT * {{ ?s ?p ?o SERVICE {silent}{target} {{ ?a ?b ?c }} }}"
@@ -153,7 +131,7 @@ class TestAddresses:
         assert sparql_server.requests == []
 
     def test_a_method_is_not_turned_to_another_server_or_file(
-        self, client: httpx2.Client, sparql_server: SparqlServer
+        self, client: Visitor, sparql_server: SparqlServer
     ) -> None:
         for setting in ("base_url", "key_env", "provider", "ranking", "examples", "model"):
             body = {
@@ -184,7 +162,7 @@ class TestQueries:
             "D\\u0052OP ALL",
         ],
     )
-    def test_an_update_is_refused_by_every_door(self, client: httpx2.Client, query: str) -> None:
+    def test_an_update_is_refused_by_every_door(self, client: Visitor, query: str) -> None:
         by_form = client.post("/sparql/nasty", data={"query": query})
         as_update = client.post(
             "/sparql/nasty",
@@ -199,7 +177,7 @@ class TestQueries:
         assert reply.text.split() == ["n", "12"]
 
     def test_from_reads_no_file_and_no_host(
-        self, client: httpx2.Client, sparql_server: SparqlServer
+        self, client: Visitor, sparql_server: SparqlServer
     ) -> None:
         for target in ("file:///etc/passwd", sparql_server.url):
             query = f"SELECT ?s FROM <{target}> {{ ?s ?p ?o }}"
@@ -212,9 +190,7 @@ class TestQueries:
 class TestUploads:
     """What is uploaded is a file of ours, of bounded size, and nothing but RDF."""
 
-    def test_names_and_sizes_of_uploads(
-        self, client: httpx2.Client, place: Workspace, ended: Ended
-    ) -> None:
+    def test_names_and_sizes_of_uploads(self, client: Visitor, place: Workspace) -> None:
         # The name of a graph is no path.
         for name in ("../evil", "..", ".", "/etc/evil", "a/b", "a\\b", "", "a\0b", "~", "-x",
                      "x" * 65, ".lock", "%2e%2e"):  # fmt: skip
@@ -231,7 +207,7 @@ class TestUploads:
             for name in ("../../../evil.nt", "/tmp/evil.nt", "..\\evil.nt", "....//evil.nt")
         ]
         response = client.post("/api/v1/graphs/upload", data={"name": "paths"}, files=files)
-        assert ended(response.json()["id"])["state"] == "done"
+        assert job_ended(client, response.json()["id"])["state"] == "done"
         kept = [Path(source) for source in place.graphs()["paths"].sources]
         assert [path.name for path in kept] == [
             "evil.nt",
@@ -268,18 +244,18 @@ class TestUploads:
         ],
     )
     def test_bombs_do_not_go_off(
-        self, client: httpx2.Client, place: Workspace, ended: Ended,
+        self, client: Visitor, place: Workspace,
         name: str, content: bytes, words: str,
     ) -> None:  # fmt: skip
         response = client.post(
             "/api/v1/graphs/upload", data={"name": "bomb"}, files=[("files", (name, content))]
         )
-        job = ended(response.json()["id"])
+        job = job_ended(client, response.json()["id"])
         assert job["state"] == "failed" and words in job["problem"]["detail"]
         assert "bomb" not in place.graphs() and not (place.folder / "uploads" / job["id"]).exists()
 
     def test_a_file_that_needs_too_much_memory_ends_its_process_alone(
-        self, client: httpx2.Client, ended: Ended
+        self, client: Visitor
     ) -> None:
         """Entities within bounds, used so often in one literal that no memory would do."""
         entity, uses = "A" * 1000, "&x;" * 600_000
@@ -293,7 +269,7 @@ class TestUploads:
             data={"name": "hungry"},
             files=[("files", ("a.rdf", content.encode()))],
         )
-        job = ended(response.json()["id"])
+        job = job_ended(client, response.json()["id"])
         assert job["state"] == "failed" and "memory" in job["problem"]["detail"]
         assert client.get("/healthz").status_code == 200
 
@@ -301,7 +277,7 @@ class TestUploads:
 class TestSizes:
     """Oversized everything."""
 
-    def test_what_is_too_large_is_refused(self, client: httpx2.Client) -> None:
+    def test_what_is_too_large_is_refused(self, client: Visitor) -> None:
         long = "a" * 2**20
         assert is_problem(client.post("/api/v1/ask", json={"question": long}), 413)
         assert is_problem(client.post("/api/v1/ask", json={"question": "a" * 50_000}), 422)
@@ -331,9 +307,9 @@ class TestSizes:
 class TestForgery:
     """What is another's does not exist; what a caller says of themselves is not believed."""
 
-    def test_histories_of_others(self, client: httpx2.Client, url: str) -> None:
+    def test_histories_of_others(self, client: Visitor, url: str) -> None:
         # The history of another is out of reach.
-        run = asked(client, "Which moons orbit Jupiter?")
+        run = client.ask("Which moons orbit Jupiter?", graphs=["nasty"])
         session = run["session"]
         cookie = {"askgraph_visitor": "m" * 32}
         with httpx2.Client(base_url=url, cookies=cookie, timeout=60) as other:
@@ -371,9 +347,7 @@ class TestForgery:
                 assert 400 <= response.status_code < 500, path
                 assert "root:" not in response.text
 
-    def test_a_forged_place_in_the_history_gives_nothing_of_others(
-        self, client: httpx2.Client
-    ) -> None:
+    def test_a_forged_place_in_the_history_gives_nothing_of_others(self, client: Visitor) -> None:
         for before in ("9999-12-31T00:00:00Z", "0001-01-01T00:00:00Z"):
             response = client.get("/api/v1/runs", params={"before": before})
             assert response.json()["runs"] == []
@@ -383,8 +357,7 @@ class TestForgery:
             response = client.get("/api/v1/runs", params={"search": search})
             assert response.status_code in (200, 422) and response.json().get("runs", []) == []
 
-    def test_ids_that_are_guessed(self, client: httpx2.Client, url: str) -> None:
-        # A visitor cannot name themselves somebody.
+    def test_callers_that_are_forged(self, client: Visitor, url: str) -> None:
         forged = {"X-Forwarded-User": "admin", "Remote-User": "admin", "X-Forwarded-For": "::1"}
         with httpx2.Client(base_url=url, headers=forged, timeout=60) as other:
             assert "admin" not in other.get("/api/v1/me").text
@@ -402,7 +375,7 @@ class TestForgery:
 class TestOtherSites:
     """A page elsewhere, in the browser of somebody who uses the server."""
 
-    def test_it_can_do_nothing_here(self, client: httpx2.Client) -> None:
+    def test_it_can_do_nothing_here(self, client: Visitor) -> None:
         evil = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
         body = {"question": "Which moons orbit Jupiter?", "graphs": ["nasty"]}
         assert is_problem(client.post("/api/v1/ask", json=body, headers=evil), 403)
@@ -420,9 +393,9 @@ class TestOtherSites:
 class TestWhatGraphsSay:
     """A label is data, for a browser and for a model."""
 
-    def test_hostile_text_of_a_graph(self, client: httpx2.Client) -> None:
+    def test_hostile_text_of_a_graph(self, client: Visitor) -> None:
         # Script in results is text of a kind that no browser runs.
-        run = asked(client, "Which moons orbit Jupiter?")
+        run = client.ask("Which moons orbit Jupiter?", graphs=["nasty"])
         labels = [row[0]["label"] for row in run["answer"]["cells"]]
         assert any("<script>" in label for label in labels)
         for path in (f"/api/v1/runs/{run['id']}", f"/api/v1/runs/{run['id']}/trace",
@@ -434,17 +407,17 @@ class TestWhatGraphsSay:
         broken = client.get("/api/v1/graphs/<script>alert(1)</script>")
         assert "html" not in broken.headers["content-type"]
         # An instruction in a label moves no graph search.
-        answer = asked(client, "Which moons orbit Jupiter?")["answer"]
+        answer = client.ask("Which moons orbit Jupiter?", graphs=["nasty"])["answer"]
         assert answer["status"] == "answer" and answer["total"] == 2
-        named = asked(client, "What does the Evil moon orbit?")["answer"]
+        named = client.ask("What does the Evil moon orbit?", graphs=["nasty"])["answer"]
         assert "DROP" not in (named["sparql"] or "")
 
     @for_each("method", ["guided", "grasp", "sparql-llm"])
     def test_an_instruction_in_a_label_reaches_a_model_as_a_quotation(
-        self, client: httpx2.Client, model: LlmServer, method: str
+        self, client: Visitor, model: LlmServer, method: str
     ) -> None:
         model.requests.clear()
-        asked(client, "Which moon is the Evil moon?", method=method)
+        client.ask("Which moon is the Evil moon?", graphs=["nasty"], method=method)
         assert model.bodies
         messages = [message for body in model.bodies for message in body["messages"]]
         instructed = [m for m in messages if "ignore your" in json.dumps(m)]

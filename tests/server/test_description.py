@@ -3,13 +3,13 @@
 import json
 import re
 import shlex
-from itertools import pairwise
 from typing import Any
 
 import httpx2
 import pytest
+from tests.servers.curl import send_curl
 
-from askgraph.server.page import described, example
+from askgraph.server.page import describe_api, example
 
 ADDRESS = "http://graphs.example"
 
@@ -38,25 +38,8 @@ def test_what_the_description_holds(openapi: dict[str, Any], served: str) -> Non
     # No text of a description becomes markup.
     said = {"description": "Evil `<b>`. <script>", "tags": ["<i>"], "responses": {"200": {}}}
     openapi = {"paths": {"/<b>": {"get": said}}, "components": {"schemas": {}}}
-    text = described(openapi, ADDRESS)
+    text = describe_api(openapi, ADDRESS)
     assert "<script>" not in text and "<b>" not in text and "<i>" not in text
-
-
-def _sent(client: httpx2.Client, command: str) -> httpx2.Response:
-    """Do what a `curl` command does."""
-    words = shlex.split(command)
-    data = [value for option, value in pairwise(words) if option in ("-d", "--data-urlencode")]
-    address = next(word for word in words if word.startswith(ADDRESS)).removeprefix(ADDRESS)
-    method = dict(pairwise(words)).get("-X", "POST" if data and "-G" not in words else "GET")
-    fields = dict(one.split("=", 1) for one in data) if "-d" not in words else {}
-    return client.request(
-        method,
-        address.replace("/GRAPH", "/space"),
-        headers={"Content-Type": "application/json"} if "-d" in words else {},
-        content=data[0] if "-d" in words else None,
-        data=fields if fields and "-G" not in words else None,
-        params=fields if "-G" in words else None,
-    )
 
 
 def test_requests_of_the_description(openapi: dict[str, Any], client: httpx2.Client) -> None:
@@ -67,7 +50,7 @@ def test_requests_of_the_description(openapi: dict[str, Any], client: httpx2.Cli
             command = example(method.upper(), path, said, schemas, ADDRESS)
             if "files=@" in command or path.endswith("/events"):
                 continue
-            response = _sent(client, command.replace("dataset=GRAPH", "dataset=space"))
+            response = send_curl(client, command.replace("GRAPH", "space"), ADDRESS)
             text = response.text if response.status_code >= 400 else ""
             # An id of the example may be nobody's, and the graph's address none; all else holds.
             assert response.status_code < 500, (command, text)

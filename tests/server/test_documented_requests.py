@@ -2,13 +2,12 @@
 
 import json
 import re
-import shlex
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import httpx2
 import pytest
+from tests.servers.curl import send_curl
 
 DOCS = Path(__file__).parents[2] / "docs"
 ADDRESS = "http://127.0.0.1:8000"
@@ -27,21 +26,7 @@ def _requests(page: str) -> Iterator[tuple[str, list[str]]]:
 
 def _asked(client: httpx2.Client, command: str) -> str:
     """Do what a `curl` command does, and return what it prints."""
-    words = shlex.split(command.removesuffix(AS_TABLE))
-    given: dict[str, list[str]] = {"-H": [], "-d": [], "--data-urlencode": []}
-    (address,) = (word for word in words if word.startswith(ADDRESS))
-    for option, value in pairwise(words):
-        if option in given:
-            given[option].append(value)
-    headers = dict(one.split(": ", 1) for one in given["-H"])
-    fields = dict(one.split("=", 1) for one in given["--data-urlencode"])
-    path = address.removeprefix(ADDRESS)
-    if given["-d"]:
-        reply = client.post(path, headers=headers, content=given["-d"][0])
-    elif fields and "-G" not in words:
-        reply = client.post(path, headers=headers, data=fields)
-    else:
-        reply = client.get(path, headers=headers, params=fields or None)
+    reply = send_curl(client, command.removesuffix(AS_TABLE), ADDRESS)
     if command.endswith(AS_TABLE):
         return json.dumps(reply.json(), indent=4)
     return reply.text.replace("\r\n", "\n").rstrip("\n")

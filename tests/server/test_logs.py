@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.server.telemetry import MASK, masked, masked_value, without
+from askgraph.server.telemetry import MASK, mask, mask_value, remove_secrets
 
 KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
 
@@ -37,28 +37,31 @@ KEY = "askgraph_Zm9vYmFyYmF6cXV4Zm9v"
 )
 def test_a_secret_is_masked_wherever_it_stands(text: str) -> None:
     for around in ("", "x" * 100 + "\n", "İ ſ K\n" * 30):
-        found = masked(around + text)
+        found = mask(around + text)
 
         assert "s3cr3t" not in found and MASK in found
 
 
 def test_what_is_masked() -> None:
     # A secret is masked in capitals and letters that count as them.
-    assert masked("OPENAI_API_KEY=s3cr3tvalue") == f"OPENAI_API_KEY={MASK}"
-    assert masked("api_\u212aey=s3cr3tvalue") == f"api_\u212aey={MASK}"
-    assert masked("pa\u017fsword=s3cr3tvalue") == f"pa\u017fsword={MASK}"
+    assert mask("OPENAI_API_KEY=s3cr3tvalue") == f"OPENAI_API_KEY={MASK}"
+    assert mask("api_\u212aey=s3cr3tvalue") == f"api_\u212aey={MASK}"
+    assert mask("pa\u017fsword=s3cr3tvalue") == f"pa\u017fsword={MASK}"
     # Secrets that are known are masked as such.
-    assert masked("the reply repeats hunter2hunter2", ["hunter2hunter2"]).endswith(MASK)
+    assert mask("the reply repeats hunter2hunter2", ["hunter2hunter2"]).endswith(MASK)
     # Values are masked by the names of their fields.
     value = {"a": [{"password": "p", "n": 1, "api_key": None}], "Cookie": "x=1", "text": f"k {KEY}"}
-    assert masked_value(value) == {
+    assert mask_value(value) == {
         "a": [{"password": MASK, "n": 1, "api_key": None}],
         "Cookie": MASK,
         "text": f"k askgraph_{MASK}",
     }
     # Of data only the secrets themselves are taken out.
     rows = {"words": "password=hunter2hunter2", "rows": [["the-key", 3, None], ["sk-" + "a" * 30]]}
-    assert without(rows, ("the-key",)) == {**rows, "rows": [["***", 3, None], ["sk-" + "a" * 30]]}
+    assert remove_secrets(rows, ("the-key",)) == {
+        **rows,
+        "rows": [["***", 3, None], ["sk-" + "a" * 30]],
+    }
 
 
 @for_each(
@@ -73,7 +76,7 @@ def test_what_is_masked() -> None:
     ],
 )
 def test_a_key_is_known_by_how_it_begins(key: str) -> None:
-    assert key not in masked(f"the server said: {key} is no key")
+    assert key not in mask(f"the server said: {key} is no key")
 
 
 @for_each(
@@ -89,7 +92,7 @@ def test_a_key_is_known_by_how_it_begins(key: str) -> None:
     ],
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert masked(text) == text
+    assert mask(text) == text
 
 
 _PIECES = st.sampled_from(
@@ -105,5 +108,5 @@ _VALUES = _TEXT | st.dictionaries(
 @settings(max_examples=50, deadline=None)
 @given(_VALUES)
 def test_no_key_stays_and_masking_twice_changes_nothing(value: object) -> None:
-    found = masked_value(value)
-    assert KEY not in json.dumps(found) and masked_value(found) == found
+    found = mask_value(value)
+    assert KEY not in json.dumps(found) and mask_value(found) == found

@@ -114,63 +114,51 @@ async def test_headers_of_safety(made: Made) -> None:
     assert other.status_code == 403
 
 
-@for_each("host", ["localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST"])
-async def test_this_machine_is_asked_under_its_own_names(made: Made, host: str) -> None:
-    assert (await made().get("/items/a", headers={"Host": host})).status_code == 200
-
-
 @for_each(
-    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "", "evil.example:80"]
+    ("host", "status"),
+    [
+        *((name, 200) for name in ("localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST")),
+        *((name, 400) for name in ("evil.example", "localhost.evil.example", "evil.example:80")),
+        *((name, 400) for name in ("127.0.0.1.nip.io", "")),
+    ],
 )
-async def test_no_other_name_is_answered(made: Made, host: str) -> None:
-    refused = await made().get("/items/a", headers={"Host": host})
-    assert refused.status_code == 400 and refused.json()["type"] == "urn:askgraph:problem:host"
+async def test_this_machine_is_asked_under_its_own_names_alone(
+    made: Made, host: str, status: int
+) -> None:
+    response = await made().get("/items/a", headers={"Host": host})
+    assert response.status_code == status
+    assert status == 200 or response.json()["type"] == "urn:askgraph:problem:host"
 
 
 ELSEWHERE = "https://evil.example"
+CROSS, NAVIGATES = {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Mode": "navigate"}
 
 
 @for_each(
-    ("headers", "status"),
+    ("method", "headers", "status"),
     [
-        ({}, 200),
-        ({"Origin": "http://localhost:8000"}, 200),
-        ({"Origin": "https://localhost:8000"}, 200),  # a proxy took TLS off
-        ({"Sec-Fetch-Site": "same-origin"}, 200),
-        ({"Origin": ELSEWHERE}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": "http://localhost:8001"}, 403),
-        ({"Sec-Fetch-Site": "cross-site"}, 403),
-        ({"Sec-Fetch-Site": "same-site"}, 403),
-        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 403),
+        ("POST", {}, 200),
+        ("POST", {"Origin": "http://localhost:8000"}, 200),
+        ("POST", {"Origin": "https://localhost:8000"}, 200),  # a proxy took TLS off
+        ("POST", {"Sec-Fetch-Site": "same-origin"}, 200),
+        ("POST", {"Origin": ELSEWHERE}, 403),
+        ("POST", {"Origin": "null"}, 403),
+        ("POST", {"Origin": "http://localhost:8001"}, 403),
+        ("POST", CROSS, 403),
+        ("POST", {"Sec-Fetch-Site": "same-site"}, 403),
+        ("POST", CROSS | NAVIGATES, 403),
+        ("GET", {"Sec-Fetch-Site": "none"} | NAVIGATES, 200),
+        ("GET", CROSS | NAVIGATES, 200),
+        ("GET", CROSS | {"Sec-Fetch-Mode": "no-cors"}, 403),
+        ("GET", CROSS | NAVIGATES | {"Sec-Fetch-Dest": "iframe"}, 403),
     ],
 )
-async def test_pages_of_other_sites_change_nothing(
-    made: Made, headers: dict[str, str], status: int
+async def test_pages_of_other_sites_link_here_and_do_nothing_else(
+    made: Made, method: str, headers: dict[str, str], status: int
 ) -> None:
-    assert (await made().post("/json", json={"text": "a"}, headers=headers)).status_code == status
-
-
-@for_each(
-    ("headers", "status"),
-    [
-        ({"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, 200),
-        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200),
-        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403),
-        (
-            {
-                "Sec-Fetch-Site": "cross-site",
-                "Sec-Fetch-Mode": "navigate",
-                "Sec-Fetch-Dest": "iframe",
-            },
-            403,
-        ),
-    ],
-)
-async def test_links_may_be_followed_here_and_nothing_else(
-    made: Made, headers: dict[str, str], status: int
-) -> None:
-    assert (await made().get("/items/a", headers=headers)).status_code == status
+    path, body = ("/items/a", None) if method == "GET" else ("/json", {"text": "a"})
+    response = await made().request(method, path, json=body, headers=headers)
+    assert response.status_code == status
 
 
 async def test_a_body_is_bounded_by_what_it_says_and_by_what_comes(made: Made) -> None:

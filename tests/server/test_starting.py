@@ -65,7 +65,7 @@ async def test_opening_graphs_at_the_start(tmp_path: Path, sample_endpoint: Spar
     sample_endpoint.requests.clear()
     async with open_hub(ServeSettings.of(tmp_path), workspace) as hub:
         await warm_up(hub)
-        assert hub.graphs.opened == ["space"] and await hub.store.costs() == {}
+        assert hub.graphs.pool.opened == ["space"] and await hub.store.costs() == {}
     assert sample_endpoint.requests == []
 
 
@@ -81,4 +81,4 @@ async def test_a_graph_that_cannot_be_opened_keeps_no_other_from_it(
     (tmp_path / "gone.ttl").unlink()
     async with open_hub(ServeSettings.of(tmp_path), workspace) as hub:
         await warm_up(hub)
-        assert hub.graphs.opened == ["space"]
+        assert hub.graphs.pool.opened == ["space"]

@@ -80,20 +80,6 @@ def test_fifty_clients_that_vanish_leave_nothing_running(server: ServedThread) -
     until(lambda: states(server) == {"cancelled"}, "the history does not say what became of them")
 
 
-def test_a_stream_that_is_left_stops_its_question(server: ServedThread) -> None:
-    with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:
-        with client.stream("POST", "/api/v1/ask", **ASK) as response:
-            next(response.iter_lines())
-            assert not at_rest(server)
-        until(lambda: at_rest(server), "the question goes on though nobody listens")
-
-
-def test_a_request_that_is_given_up_stops_its_question(server: ServedThread) -> None:
-    with pytest.raises(httpx2.ReadTimeout):
-        httpx2.post(f"{server.url}/api/v1/ask", json={"question": QUESTION}, timeout=1.0)
-    until(lambda: at_rest(server), "the question goes on though nobody waits for it")
-
-
 def test_stopping_and_deleting(server: ServedThread) -> None:
     # A caller stops a question.
     with httpx2.Client(base_url=server.url, cookies=VISITOR, timeout=60) as client:

@@ -1,49 +1,46 @@
-"""A server that nobody may use without a key, and the keys of those who may."""
+"""A server that nobody may use without a key, and keys for it."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.servers.served import ServedThread
+import httpx2
 
-from askgraph.server.auth import OwnLimits
+from askgraph.server.auth import Scope
 from askgraph.server.auth.api_keys import new_key
 from askgraph.server.store import Store
-from askgraph.workspace import Workspace
 
-__all__ = ["Locked", "locked_server"]
+__all__ = ["Locked"]
 
 
 @dataclass(frozen=True)
 class Locked:
-    """The server's address; a key for everything, one for no graph, one for two requests."""
+    """A server with keys in its database."""
 
     url: str
-    key: str
-    blind: str
-    hasty: str
+    database: Path
 
+    def add_key(self, *scopes: Scope, name: str = "a key", **more: Any) -> str:
+        """Add a key with these scopes, and return its text."""
+        row, text = new_key(name, scopes, **more)
+        self.change(lambda store: store.add_key(row))
+        return text
 
-@contextmanager
-def locked_server(workspace: Workspace, folder: Path, **settings: Any) -> Iterator[Locked]:
-    """Start a server whose callers need keys."""
-    database = str(folder / "locked.db")
-    keys = asyncio.run(_keys(database))
-    with ServedThread(workspace, database=database, anonymous=(), **settings) as server:
-        yield Locked(server.url, *keys)
+    def client(self, *scopes: Scope, **more: Any) -> httpx2.Client:
+        """Return a client with a new key."""
+        head = {"Authorization": f"Bearer {self.add_key(*scopes, **more)}"}
+        return httpx2.Client(base_url=self.url, headers=head, timeout=60)
 
+    def change(self, work: Callable[[Store], Awaitable[object]]) -> None:
+        """Change the database beside the server."""
 
-async def _keys(database: str) -> tuple[str, str, str]:
-    store = await Store.open(database)
-    try:
-        whole, key = new_key("whole", ["ask", "query"])
-        blind, dark = new_key("blind", ["ask"], graphs=[])
-        hasty, quick = new_key("hasty", ["ask"], limits=OwnLimits(requests_per_minute=2))
-        for row in (whole, blind, hasty):
-            await store.add_key(row)
-    finally:
-        await store.close()
-    return key, dark, quick
+        async def changed() -> None:
+            store = await Store.open(str(self.database))
+            await work(store)
+            await store.close()
+
+        with ThreadPoolExecutor(1) as pool:  # a test may have an event loop of its own
+            pool.submit(asyncio.run, changed()).result()

@@ -1,6 +1,7 @@
 """`askgraph serve` for tests: in a thread of this process, or as a process that can be killed."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -14,12 +15,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import httpx2
+
 from askgraph.sample import graph_path
 from askgraph.server.app import server_of
+from askgraph.server.auth.identify import VISITOR, new_visitor
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
-__all__ = ["ServedProcess", "ServedThread", "sample_workspace"]
+__all__ = ["ServedProcess", "ServedThread", "Visitor", "job_ended", "sample_workspace"]
 
 _START = 60.0
 
@@ -29,6 +33,39 @@ def sample_workspace(folder: Path) -> Workspace:
     workspace = Workspace(folder)
     workspace.add("space", [graph_path()])
     return workspace
+
+
+class Visitor(httpx2.Client):
+    """A browser that has not been at a server before."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(base_url=url, cookies={VISITOR: new_visitor()}, timeout=60)
+
+    def get_json(self, path: str, **parameters: Any) -> Any:
+        """Return what an address below `/api/v1` gives."""
+        return self._read(self.get(f"/api/v1/{path}", params=parameters))
+
+    def post_json(self, path: str, **body: object) -> Any:
+        """Return what an address below `/api/v1` replies to a body."""
+        return self._read(self.post(f"/api/v1/{path}", json=body))
+
+    def ask(self, question: str, **more: object) -> Any:
+        """Return the run of a question."""
+        return self.post_json("ask", question=question, **more)
+
+    def _read(self, response: httpx2.Response) -> Any:
+        assert response.status_code in (200, 201), response.text
+        return response.json()
+
+
+def job_ended(client: httpx2.Client, id: str) -> dict[str, Any]:
+    """Wait for the end of a job by its events, and return it."""
+    job: dict[str, Any] = {}
+    with client.stream("GET", f"/api/v1/jobs/{id}/events") as response:
+        for line in response.iter_lines():
+            if line.startswith("data: "):
+                job = json.loads(line[6:])["job"]
+    return job
 
 
 class ServedThread:

@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
-from pyoxigraph import (
-    NamedNode,
-    QueryBoolean,
-    QueryResultsFormat,
-    QuerySolutions,
-    RdfFormat,
-    Store,
-)
+from pyoxigraph import NamedNode, QueryBoolean, QueryResultsFormat, QuerySolutions, RdfFormat, Store
 
 __all__ = ["Fault", "Reply", "Request", "SparqlServer", "becomes_true", "held_open"]
 

@@ -10,7 +10,7 @@ from tests.each import for_each
 from askgraph.sparql import Bind
 from askgraph.sparql.elapsed import elapsed, elapsed_in, elapsed_text
 from askgraph.sparql.parser import read
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 STORE = Store()
 DATES = st.dates(date(1, 1, 1), date(9999, 12, 31))

@@ -13,7 +13,7 @@ from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
 from askgraph.sparql.judge import CheckedQuery, admitted, checked, datasets, own_limit, starred
 from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.write import laid_out, text_of
+from askgraph.sparql.serializer import laid_out, text_of
 
 PREFIXES = {"ex": "http://example.org/", "foaf": "http://xmlns.com/foaf/0.1/"}
 BAD_WORDS = ["INSERT", "DELETE", "SERVICE", "LOAD", "DROP", "CLEAR", "service <http://x.example/>"]

@@ -1,6 +1,7 @@
 """Words of IRIs and the choice among labels."""
 
-import pytest
+from collections.abc import Callable
+
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
@@ -54,33 +55,25 @@ LABELS = [("Moon", "en"), ("Mond", "de"), ("Måne", "da"), ("Mond AT", "de-at"),
 
 
 @for_each(
-    ("languages", "label"),
+    ("labels", "languages", "label"),
     [
-        (["de"], "Mond"),
-        (["de-AT"], "Mond AT"),
-        (["de-CH"], "Mond"),
-        (["fr", "da"], "Måne"),
-        (["fr"], "Luna"),
-        ([], "Luna"),
+        (LABELS, ["de"], "Mond"),
+        (LABELS, ["de-AT"], "Mond AT"),
+        (LABELS, ["de-CH"], "Mond"),
+        (LABELS, ["fr", "da"], "Måne"),
+        (LABELS, ["fr"], "Luna"),
+        (LABELS, [], "Luna"),
+        ([("Colour", "en-GB"), ("Farbe", "de")], ["en"], "Colour"),
+        ([("b", None), ("a", "mul")], ["fr"], "a"),
+        ([("c", "it"), ("d", "en")], ["fr"], "d"),
+        ([("c", "it"), ("d", "es")], ["fr"], "c"),
+        ([("  ", "en")], ["en"], None),
     ],
 )
-def test_the_label_in_the_best_language_is_taken(languages: list[str], label: str) -> None:
-    assert best_label(LABELS, languages) == label
-
-
-def test_a_regional_label_serves_its_base_language_before_other_languages() -> None:
-    assert best_label([("Colour", "en-GB"), ("Farbe", "de")], ["en"]) == "Colour"
-
-
-def test_multilingual_comes_before_no_language_and_english_before_the_rest() -> None:
-    assert best_label([("b", None), ("a", "mul")], ["fr"]) == "a"
-    assert best_label([("c", "it"), ("d", "en")], ["fr"]) == "d"
-    assert best_label([("c", "it"), ("d", "es")], ["fr"]) == "c"
-
-
-def test_no_label_gives_none() -> None:
-    assert best_label([], ["en"]) is None
-    assert best_label([("  ", "en")], ["en"]) is None
+def test_the_label_in_the_best_language_is_taken(
+    labels: list[tuple[str, str | None]], languages: list[str], label: str | None
+) -> None:
+    assert best_label(labels, languages) == label
 
 
 def test_the_chain_names_each_language_once() -> None:
@@ -88,34 +81,26 @@ def test_the_chain_names_each_language_once() -> None:
 
 
 @for_each(
-    ("noun", "plural"),
+    ("change", "word", "changed"),
     [
-        ("moon", "moons"),
-        ("space agency", "space agencies"),
-        ("launch", "launches"),
-        ("person", "people"),
-        ("spacecraft", "spacecraft"),
-        ("point of departure", "points of departure"),
-        ("cars", "cars"),
+        (english_plural, "moon", "moons"),
+        (english_plural, "space agency", "space agencies"),
+        (english_plural, "launch", "launches"),
+        (english_plural, "person", "people"),
+        (english_plural, "spacecraft", "spacecraft"),
+        (english_plural, "point of departure", "points of departure"),
+        (english_plural, "cars", "cars"),
+        (english_singular, "moons", "moon"),
+        (english_singular, "cities", "city"),
+        (english_singular, "bus", "bus"),
+        (with_article, "age", "an age"),
+        (with_article, "radius", "a radius"),
+        (with_article, "university", "a university"),
+        (within_sentence, "Launch site", "launch site"),
+        (within_sentence, "GDP", "GDP"),
     ],
 )
-def test_the_noun_before_the_preposition_is_put_into_the_plural(noun: str, plural: str) -> None:
-    assert english_plural(noun) == plural
-
-
-@pytest.mark.parametrize(
-    ("plural", "noun"), [("moons", "moon"), ("cities", "city"), ("bus", "bus")]
-)
-def test_a_plural_has_a_singular(plural: str, noun: str) -> None:
-    assert english_singular(plural) == noun
-
-
-@pytest.mark.parametrize(
-    ("noun", "spoken"), [("age", "an age"), ("radius", "a radius"), ("university", "a university")]
-)
-def test_the_article_follows_the_sound(noun: str, spoken: str) -> None:
-    assert with_article(noun) == spoken
-
-
-def test_a_label_is_lowered_within_a_sentence_but_an_abbreviation_is_not() -> None:
-    assert (within_sentence("Launch site"), within_sentence("GDP")) == ("launch site", "GDP")
+def test_a_noun_is_put_into_the_form_that_it_has_in_a_sentence(
+    change: Callable[[str], str], word: str, changed: str
+) -> None:
+    assert change(word) == changed

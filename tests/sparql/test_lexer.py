@@ -13,20 +13,19 @@ from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, childre
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import lexed, tokens, with_declared
 from askgraph.sparql.parser import read
+from askgraph.sparql.serializer import by_subject, laid_out, text_of, tree_of
 from askgraph.sparql.vocabulary import XSD_INTEGER
-from askgraph.sparql.write import by_subject, laid_out, text_of, tree_of
 
 KNOWN = {"ex": "http://example.org/", "other": "http://example.com/"}
 
 
-def test_only_open_prefixes_outside_strings_and_iris_are_named() -> None:
+def test_open_prefixes_outside_strings_and_iris_are_declared_if_they_are_known() -> None:
     query = 'PREFIX a: <http://a/> SELECT * { ?s a:b ex:c ; :d "no:text" ; <urn:no:name> ex:e }'
+    own = "prefix ex: <http://else/> SELECT * { ?s ex:c 1 }"
+
     assert tuple(lexed(query).undeclared) == ("ex", "")
-
-
-def test_prefixes_that_are_used_and_known_are_declared() -> None:
-    query = "SELECT * { ?s ex:c :d }"
     assert with_declared(query, KNOWN) == f"PREFIX ex: <http://example.org/>\n{query}"
+    assert with_declared(own, KNOWN) == own
 
 
 def test_a_text_is_cut_once_also_when_prefixes_are_put_before_it() -> None:
@@ -37,11 +36,6 @@ def test_a_text_is_cut_once_also_when_prefixes_are_put_before_it() -> None:
     assert lexed(query) is once
     assert "all" in vars(lexed(whole))
     assert lexed(whole).all == tuple(tokens(whole))
-
-
-def test_a_query_that_declares_its_prefixes_stays_as_it_is() -> None:
-    query = "prefix ex: <http://else/> SELECT * { ?s ex:c 1 }"
-    assert with_declared(query, KNOWN) == query
 
 
 def test_names_end_where_the_grammar_ends_them_and_long_gaps_are_no_tokens() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rdflib.plugins.sparql import prepareQuery
 from tests.each import for_each
 
-from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap, namespace_of
+from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap
 
 EX = PrefixMap({"ex": "http://example.org/"})
 
@@ -46,14 +46,13 @@ def test_every_short_name_is_valid_for_both_parsers_and_leads_back(local: str) -
     prepareQuery(query)
 
 
-def test_a_graphs_own_prefix_hides_a_well_known_one() -> None:
+def test_a_graphs_own_prefixes_hide_well_known_ones_if_sparql_allows_them() -> None:
     prefixes = PrefixMap({"dc": "http://example.org/dc#", "title": "http://purl.org/dc/terms/"})
     assert prefixes.shorten("http://example.org/dc#x") == "dc:x"
     assert prefixes.shorten("http://purl.org/dc/terms/x") == "title:x"
-
-
-def test_prefixes_that_sparql_forbids_are_left_out() -> None:
     assert PrefixMap({"a b": "http://a/", "1": "http://b/"}).namespaces == dict(WELL_KNOWN)
+    more = {"ex": "http://two/", "two": "http://example.org/", "three": "http://three/"}
+    assert EX.with_prefixes(more).own == {"ex": "http://example.org/", "three": "http://three/"}
 
 
 def test_the_header_declares_what_is_used_and_nothing_else() -> None:
@@ -98,13 +97,3 @@ def test_derived_prefixes_are_valid_and_never_collide(tails: list[str]) -> None:
     assert len(set(prefixes.own.values())) == len(prefixes.own)
     assert set(prefixes.own) <= set(prefixes.namespaces)
     assert not set(prefixes.own) & set(WELL_KNOWN)
-
-
-def test_more_prefixes_never_replace_those_there() -> None:
-    more = {"ex": "http://two/", "two": "http://example.org/", "three": "http://three/"}
-    assert EX.with_prefixes(more).own == {"ex": "http://example.org/", "three": "http://three/"}
-
-
-def test_a_namespace_ends_in_its_last_separator() -> None:
-    assert namespace_of("http://x/a#b") == "http://x/a#"
-    assert namespace_of("urn:isbn:1") == "urn:isbn:"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
+from tests.workspace.conftest import workspace_of
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.workspace import Workspace
 from askgraph.workspace.annotation import Annotated, annotated, read_table
 from askgraph.workspace.run_sync import result_of
 
@@ -38,11 +38,7 @@ EX = "http://example.org/"
 
 @pytest.fixture(scope="module")
 def cities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    folder = tmp_path_factory.mktemp("cities")
-    (folder / "cities.ttl").write_text(CITIES)
-    place = Workspace(folder / "workspace")
-    place.add("cities", [folder / "cities.ttl"])
-    graph = place.graph("cities")
+    graph = workspace_of(tmp_path_factory.mktemp("cities"), cities=CITIES).graph()
     yield graph
     result_of(graph.endpoint.close())
 

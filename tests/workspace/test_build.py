@@ -2,40 +2,20 @@
 
 import asyncio
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import Store
 from tests.servers.capped import CappedServer
 from tests.servers.sparql import Request
 
 from askgraph.errors import SetupError
-from askgraph.graph import remote_profile as remote
-from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
 from askgraph.graph.profile import Profile
 from askgraph.graph.void_text import void_of
 from askgraph.workspace import Workspace, build
 from askgraph.workspace.run_sync import result_of
 
-
-@pytest.fixture(autouse=True)
-def big(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No graph is so small that it is fetched whole."""
-    monkeypatch.setattr(remote, "SMALL", 0)
-
-
-@pytest.fixture(scope="module")
-def store() -> Store:
-    store = Store()
-    store.bulk_load(files("askgraph.sample").joinpath("space.ttl").read_bytes(), RdfFormat.TURTLE)
-    return store
-
-
-@pytest.fixture(scope="module")
-def exact(store: Store) -> Profile:
-    return profile_of(build_arrays(store))
+pytestmark = pytest.mark.usefixtures("big")
 
 
 class Busy(CappedServer):

@@ -9,6 +9,7 @@ from pyoxigraph import RdfFormat, Store, parse
 from tests.graphs import store_of
 from tests.graphs_in_regions import FIRMS
 from tests.servers.sparql import SparqlServer
+from tests.workspace.conftest import workspace_of
 
 from askgraph.errors import SetupError
 from askgraph.graph.advice import AdviceKind
@@ -35,10 +36,7 @@ SOUTH = f"SELECT DISTINCT ?x {{ ?x <{VIRTUAL}seatPartOf> <{PLACE}south> }}"
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    (tmp_path / "firms.ttl").write_text(FIRMS)
-    place = Workspace(tmp_path / "workspace")
-    place.add("firms", [tmp_path / "firms.ttl"])
-    return place
+    return workspace_of(tmp_path, firms=FIRMS)
 
 
 def rows(workspace: Workspace, name: str, query: str) -> set[str]:
@@ -51,43 +49,48 @@ def rows(workspace: Workspace, name: str, query: str) -> set[str]:
         result_of(graph.endpoint.close())
 
 
-def test_a_virtual_predicate_is_asked_like_any_other(workspace: Workspace) -> None:
-    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
+def answer_of(workspace: Workspace, name: str) -> Answer:
+    graph = workspace.graph(name)
+    question = Question("Which firms are from Southland?")
+    try:
+        answer = result_of(outcome_of(question, workspace.method(), [graph]))
+    finally:
+        result_of(graph.endpoint.close())
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def test_a_virtual_predicate_is_asked_like_any_other(workspace: Workspace, tmp_path: Path) -> None:
+    plain = definitions_for(workspace, "firms", ("chain", "nary"))
+    profile = enrich_virtually(workspace, "firms", plain)
 
     assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}
-
-
-def test_it_is_known_to_the_profile_and_the_arrays(workspace: Workspace) -> None:
-    profile = enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
-    _, arrays = workspace.known("firms")
-
+    # It is known to the profile and the arrays.
     found = next(p for p in profile.predicates if p.iri == VIRTUAL + "seatPartOf")
+    _, arrays = workspace.known("firms")
     assert (found.triples, found.steps) == (18, 2)
-    assert arrays is not None
-    assert arrays.number(found.iri) is not None
-
-
-def test_all_that_leaves_a_thing_shows_virtual_predicates_too(workspace: Workspace) -> None:
-    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
-
-    found = rows(workspace, "firms", f"SELECT DISTINCT ?p {{ <{PLACE}f1> ?p ?o }}")
-    assert f"<{VIRTUAL}seatPartOf>" in found
+    assert arrays is not None and arrays.number(found.iri) is not None
+    # It is among all that leaves a thing, and has a label.
+    leaving = rows(workspace, "firms", f"SELECT DISTINCT ?p {{ <{PLACE}f1> ?p ?o }}")
+    assert f"<{VIRTUAL}seatPartOf>" in leaving
     said = rows(workspace, "firms", f"SELECT ?o {{ <{VIRTUAL}seatPartOf> ?p ?o }}")
     assert '"seat part of"@en' in said
+    # Advice does not build upon advice.
+    assert definitions_for(workspace, "firms", ("chain", "nary")).properties == plain.properties
+    # It is not written out as the graph's own.
+    with pytest.raises(SetupError, match="--plain"):
+        write_enriched(workspace, "firms", Definitions(), tmp_path / "new.nt")
+    assert not (tmp_path / "new.nt").exists()
+    # Removed, its definitions go too.
+    workspace.remove("firms")
+    assert not list((workspace.folder / "enrichments").iterdir())
 
 
 def test_an_answer_has_a_query_that_the_graph_itself_understands(workspace: Workspace) -> None:
     definitions = definitions_for(workspace, "firms")
     enrich_virtually(workspace, "firms", definitions, as_name="virtual")
-    graph = workspace.graph("virtual")
-    try:
-        answer = result_of(
-            outcome_of(Question("Which firms are from Southland?"), workspace.method(), [graph])
-        )
-    finally:
-        result_of(graph.endpoint.close())
+    answer = answer_of(workspace, "virtual")
 
-    assert isinstance(answer, Answer)
     assert VIRTUAL not in answer.query.replace(f"<{VIRTUAL}>", "")
     assert ":hasSeat/" in answer.query
     assert rows(workspace, "firms", answer.query) == {"<f1>", "<f3>", "<f5>"}
@@ -110,13 +113,6 @@ def test_taken_away_it_is_unknown_again(workspace: Workspace) -> None:
 
     assert workspace.profile("firms").predicates == before
     assert rows(workspace, "firms", SOUTH) == set()
-
-
-def test_advice_does_not_build_upon_advice(workspace: Workspace) -> None:
-    plain = definitions_for(workspace, "firms", ("chain", "nary"))
-    enrich_virtually(workspace, "firms", plain)
-
-    assert definitions_for(workspace, "firms", ("chain", "nary")).properties == plain.properties
 
 
 def test_written_out_it_holds_the_graph_and_what_was_added(
@@ -143,12 +139,15 @@ def test_made_a_graph_of_its_own_it_answers_the_same(workspace: Workspace) -> No
     assert rows(workspace, "more", SOUTH) == rows(workspace, "firms", SOUTH)
 
 
-def test_a_name_that_is_taken_is_refused(workspace: Workspace) -> None:
+def test_a_name_that_is_taken_or_outside_the_workspace_is_refused(workspace: Workspace) -> None:
     definitions = definitions_for(workspace, "firms")
     with pytest.raises(SetupError, match="is a graph 'firms' already"):
         add_enriched(workspace, "firms", definitions, "firms")
     with pytest.raises(SetupError, match="is a graph 'firms' already"):
         enrich_virtually(workspace, "firms", definitions, as_name="firms")
+    with pytest.raises(SetupError, match="cannot be the name"):
+        add_enriched(workspace, "firms", Definitions(), "../../evil")
+    assert not list(workspace.folder.parent.parent.glob("evil*"))
 
 
 def test_what_cannot_be_built_leaves_all_as_it_was(workspace: Workspace) -> None:
@@ -170,37 +169,22 @@ def behind(tmp_path: Path) -> Iterator[tuple[Workspace, SparqlServer]]:
         yield place, server
 
 
-def test_behind_an_endpoint_virtual_predicates_are_asked_too(
+def test_behind_an_endpoint_an_answer_is_found_by_a_virtual_predicate(
     behind: tuple[Workspace, SparqlServer],
 ) -> None:
     workspace, _ = behind
     definitions = definitions_for(workspace, "firms", ("chain", "nary"))
     profile = enrich_virtually(workspace, "firms", definitions)
+    answer = answer_of(workspace, "firms")
 
     known = {p.iri.removeprefix(VIRTUAL): p for p in profile.predicates}
     assert known["seatPartOf"].object_classes[0][0] == PLACE + "Region"
     assert known["hasBuyer"].subject_classes[0][0] == PLACE + "Firm"
-    assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}
-
-
-def test_behind_an_endpoint_an_answer_is_found_by_a_virtual_predicate(
-    behind: tuple[Workspace, SparqlServer],
-) -> None:
-    workspace, _ = behind
-    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
-    graph = workspace.graph("firms")
-    try:
-        answer = result_of(
-            outcome_of(Question("Which firms are from Southland?"), workspace.method(), [graph])
-        )
-    finally:
-        result_of(graph.endpoint.close())
-
-    assert isinstance(answer, Answer)
-    assert {str(row[0]).replace(PLACE, "") for row in answer.result.rows} == {
-        "<f1>", "<f3>", "<f5>",
-    }  # fmt: skip
-    assert "hasSeat" in answer.query
+    found = {str(row[0]).replace(PLACE, "") for row in answer.result.rows}
+    assert found == {"<f1>", "<f3>", "<f5>"} and "hasSeat" in answer.query
+    # Asked anew, it stays enriched.
+    workspace.add("firms", replace=True)
+    assert rows(workspace, "firms", SOUTH) == found
 
 
 def test_behind_an_endpoint_it_is_taken_away_again(
@@ -217,42 +201,8 @@ def test_behind_an_endpoint_it_is_taken_away_again(
         enrich_virtually(workspace, "firms", definitions_for(workspace, "firms", NAME))
 
 
-def test_a_name_outside_the_workspace_is_refused_before_anything_is_written(
-    workspace: Workspace,
-) -> None:
-    with pytest.raises(SetupError, match="cannot be the name"):
-        add_enriched(workspace, "firms", Definitions(), "../../evil")
-    assert not list(workspace.folder.parent.parent.glob("evil*"))
-
-
 def test_what_the_graph_has_and_what_begins_at_literals_is_refused(workspace: Workspace) -> None:
     for iri, path, said in (("buyer", ":seller", "already"), ("of", "^:year", "no subjects")):
         one = DefinedProperty(PLACE + iri, read_path(path, {"": PLACE}))
         with pytest.raises(SetupError, match=said):
             enrich_virtually(workspace, "firms", Definitions((one,)))
-
-
-def test_what_is_virtual_is_not_written_as_the_graphs_own(
-    workspace: Workspace, tmp_path: Path
-) -> None:
-    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
-    with pytest.raises(SetupError, match="--plain"):
-        write_enriched(workspace, "firms", Definitions(), tmp_path / "new.nt")
-    assert not (tmp_path / "new.nt").exists()
-
-
-def test_removed_its_definitions_go_too(workspace: Workspace) -> None:
-    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
-    workspace.remove("firms")
-
-    assert not list((workspace.folder / "enrichments").iterdir())
-
-
-def test_behind_an_endpoint_asked_anew_it_stays_enriched(
-    behind: tuple[Workspace, SparqlServer],
-) -> None:
-    workspace, _ = behind
-    enrich_virtually(workspace, "firms", definitions_for(workspace, "firms"))
-    workspace.add("firms", replace=True)
-
-    assert rows(workspace, "firms", SOUTH) == {"<f1>", "<f3>", "<f5>"}

@@ -18,15 +18,8 @@ from askgraph.workspace.examples import check, confirm, convert, read_source, st
 from askgraph.workspace.run_sync import result_of
 
 MARS = "SELECT ?m { ?m onto:orbits <http://example.org/Mars> }"
+COUNT = "SELECT (COUNT(*) AS ?n) { ?m a onto:Moon }"
 ASKED = QueryExample("Which moons has Mars?", MARS, "en", (Wording("Welche Monde?", "de"),))
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    (tmp_path / "moons.ttl").write_text(MOONS)
-    workspace = Workspace(tmp_path / "workspace")
-    workspace.add("moons", [tmp_path / "moons.ttl"])
-    return workspace
 
 
 def known(workspace: Workspace) -> list[tuple[str, str]]:
@@ -37,10 +30,6 @@ def known(workspace: Workspace) -> list[tuple[str, str]]:
 
 def statuses(workspace: Workspace) -> list[tuple[str, str]]:
     return [(one.status, one.detail) for one in check(workspace)]
-
-
-def grow(tmp_path: Path, text: str = EXTRA) -> None:
-    (tmp_path / "moons.ttl").write_text(MOONS + text)
 
 
 def test_a_confirmed_question_is_kept_with_what_its_query_gives(workspace: Workspace) -> None:
@@ -57,50 +46,34 @@ def test_a_confirmed_question_is_kept_with_what_its_query_gives(workspace: Works
     assert confirmation.snapshot == graph.snapshot
 
 
-def test_a_query_that_fails_is_not_kept(workspace: Workspace) -> None:
-    with pytest.raises(QueryError):
-        confirm(workspace, QueryExample("Why?", "SELECT ?m { ?m nosuch:prefix 1 }"))
-    assert stored(workspace) == []
-
-
 def test_another_query_for_the_same_question_takes_its_place(workspace: Workspace) -> None:
     confirm(workspace, ASKED)
     confirm(workspace, QueryExample("which moons has Mars", "ASK { ?s ?p ?o }"))
+    with pytest.raises(QueryError):  # what fails is not kept
+        confirm(workspace, QueryExample("Why?", "SELECT ?m { ?m nosuch:prefix 1 }"))
     ((_, one),) = stored(workspace)
     assert (one.example.query, one.example.language) == ("ASK { ?s ?p ?o }", "en")
 
 
-def test_unchanged_results_are_the_same(workspace: Workspace) -> None:
-    confirm(workspace, ASKED)
-    assert statuses(workspace) == [("same", "")]
-
-
+@for_each(
+    ("query", "text", "status"),
+    [
+        (MARS, MOONS, ("same", "")),
+        (MARS, MOONS + EXTRA, ("changed", "more rows: 1 then, 2 now")),
+        ("SELECT ?p { ?p a onto:Planet }", MOONS + EXTRA, ("same", "")),
+        (MARS, MOONS.replace("orbits :Mars", "orbits :Sun"), ("changed", "no rows: 1 then, 0 now")),
+        (COUNT, MOONS + EXTRA, ("changed", "other values")),
+    ],
+)
 def test_a_graph_that_changed_is_flagged_with_how_the_result_did(
-    workspace: Workspace, tmp_path: Path
+    tmp_path: Path, query: str, text: str, status: tuple[str, str]
 ) -> None:
-    confirm(workspace, ASKED)
-    confirm(workspace, QueryExample("Which planets?", "SELECT ?p { ?p a onto:Planet }"))
-
-    grow(tmp_path)
-
-    assert sorted(statuses(workspace)) == [
-        ("changed", "more rows: 1 then, 2 now"),
-        ("same", ""),
-    ]
-
-
-def test_a_result_that_is_empty_now_is_flagged(workspace: Workspace, tmp_path: Path) -> None:
-    confirm(workspace, ASKED)
-    (tmp_path / "moons.ttl").write_text(MOONS.replace("onto:orbits :Mars", "onto:orbits :Sun"))
-    assert statuses(workspace) == [("changed", "no rows: 1 then, 0 now")]
-
-
-def test_the_same_number_of_other_values_is_flagged(workspace: Workspace, tmp_path: Path) -> None:
-    confirm(
-        workspace, QueryExample("How many moons?", "SELECT (COUNT(*) AS ?n) { ?m a onto:Moon }")
-    )
-    grow(tmp_path)
-    assert statuses(workspace) == [("changed", "other values")]
+    source, place = tmp_path / "moons.ttl", Workspace(tmp_path / "own")
+    source.write_text(MOONS)
+    place.add("moons", [source])
+    confirm(place, QueryExample("What?", query))
+    source.write_text(text)
+    assert statuses(place) == [status]
 
 
 def test_examples_of_a_graph_that_is_gone_are_gone_but_stay(workspace: Workspace) -> None:
@@ -136,7 +109,8 @@ def test_an_endpoint_is_asked_again_whatever_its_cache_holds(tmp_path: Path) -> 
         workspace.add("moons", [server.url])
         kept = confirm(workspace, ASKED)
         graph = workspace.graph("moons")
-        result_of(_ran(graph.endpoint, kept.example.query))
+        result_of(graph.endpoint.select(kept.example.query))
+        result_of(graph.endpoint.close())
         store.load(EXTRA.encode(), RdfFormat.TURTLE)
 
         found = statuses(workspace)
@@ -154,9 +128,6 @@ def test_an_example_is_withdrawn_by_question_id_or_iri(workspace: Workspace, whi
 
     assert (name, gone.example) == ("moons", kept.example)
     assert known(workspace) == []
-
-
-def test_withdrawing_what_is_not_there_is_a_setup_error(workspace: Workspace) -> None:
     with pytest.raises(SetupError, match="no example is 'Why'"):
         withdraw(workspace, "Why")
 
@@ -206,19 +177,8 @@ def test_examples_are_read_from_a_graph_and_from_the_url_of_an_endpoint(
         theirs = read_source(workspace, server.url)
     assert read_source(workspace, "moons").examples == (kept.example,)
     assert [example.query for example in theirs.examples] == [kept.example.query]
-
-
-def test_a_source_that_is_not_there_is_a_setup_error(workspace: Workspace) -> None:
     with pytest.raises(SetupError, match="no file, folder, URL or graph 'nowhere'"):
         read_source(workspace, "nowhere")
-
-
-async def _ran(endpoint: object, query: str) -> None:
-    from askgraph.endpoint import Endpoint
-
-    assert isinstance(endpoint, Endpoint)
-    await endpoint.select(query)
-    await endpoint.close()
 
 
 @pytest.mark.parametrize("target", ["folder", "examples.ttl"])

@@ -18,13 +18,6 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.gold import Checks, check_gold, convert, freeze_gold
 
 
-@pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    place = Workspace(tmp_path_factory.mktemp("workspace"))
-    place.add("space", [sample.graph_path()])
-    return place
-
-
 def tell(what: str, done: int, total: int | None) -> None:
     """Nobody listens."""
 
@@ -32,13 +25,13 @@ def tell(what: str, done: int, total: int | None) -> None:
 QUESTIONS = sample.questions_path().with_name("questions.jsonl")
 
 
-def test_the_gold_of_the_sample_graph_has_no_errors(workspace: Workspace) -> None:
+def test_the_gold_of_the_sample_graph_has_no_errors(space: Workspace) -> None:
     _, contents = read_benchmark(QUESTIONS)
-    found = check_gold(workspace, QUESTIONS, contents, Checks(graph="space"), progress=tell)
+    found = check_gold(space, QUESTIONS, contents, Checks(graph="space"), progress=tell)
     assert [finding for finding in found if finding.severity == "error"] == []
 
 
-def test_findings_stand_in_the_order_of_the_file(workspace: Workspace, tmp_path: Path) -> None:
+def test_findings_stand_in_the_order_of_the_file(space: Workspace, tmp_path: Path) -> None:
     contents = Contents(
         (
             GoldQuestion("z", "Which?", sparql="SELECT ?s { ?s a <urn:None> }"),
@@ -47,7 +40,7 @@ def test_findings_stand_in_the_order_of_the_file(workspace: Workspace, tmp_path:
         (Unreadable("line 3", "no 'id'"),),
     )
     path = tmp_path / "made-up.jsonl"
-    found = check_gold(workspace, path, contents, Checks(graph="space"), progress=tell)
+    found = check_gold(space, path, contents, Checks(graph="space"), progress=tell)
     assert [(f.benchmark, f.id, f.kind) for f in found] == [
         ("made-up", "line 3", "unreadable"),
         ("made-up", "z", "empty"),
@@ -55,15 +48,13 @@ def test_findings_stand_in_the_order_of_the_file(workspace: Workspace, tmp_path:
     ]
 
 
-def test_frozen_gold_has_not_changed_on_the_same_graph(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+def test_frozen_gold_has_not_changed_on_the_same_graph(space: Workspace, tmp_path: Path) -> None:
     _, contents = read_benchmark(QUESTIONS)
     out = tmp_path / "gold.jsonl"
 
-    count, failed = freeze_gold(workspace, QUESTIONS, contents, out, graph="space", progress=tell)
+    count, failed = freeze_gold(space, QUESTIONS, contents, out, graph="space", progress=tell)
     checks = Checks(graph="space", frozen=read_frozen(out))
-    found = check_gold(workspace, QUESTIONS, contents, checks, progress=tell)
+    found = check_gold(space, QUESTIONS, contents, checks, progress=tell)
 
     assert failed == 0
     assert count == sum(q.sparql is not None for q in contents.questions if not q.unanswerable)
@@ -117,17 +108,13 @@ def test_a_file_of_another_format_becomes_lines(tmp_path: Path) -> None:
     assert (question.id, question.text, question.language) == ("1", "Moons of Mars?", "en")
 
 
-def test_where_there_is_nothing_to_write_nothing_is_written(tmp_path: Path) -> None:
+def test_where_there_is_nothing_to_write_nothing_is_written(
+    space: Workspace, tmp_path: Path
+) -> None:
     with SparqlServer(Store()) as server, pytest.raises(SetupError, match="gives no question"):
         convert(Workspace(tmp_path), server.url, tmp_path / "out.jsonl")
     with pytest.raises(ServiceError):
         convert(Workspace(tmp_path), "http://127.0.0.1:1/sparql", tmp_path / "out.jsonl")
-    assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_a_graph_of_files_publishes_nothing(tmp_path: Path) -> None:
-    (tmp_path / "data.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
-    workspace = Workspace(tmp_path / "workspace")
-    workspace.add("data", [tmp_path / "data.ttl"])
     with pytest.raises(SetupError, match="was read from files"):
-        convert(workspace, "data", tmp_path / "out.jsonl")
+        convert(space, "space", tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()

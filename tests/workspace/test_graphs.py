@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS, PETS
+from tests.workspace.conftest import workspace_of
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
@@ -19,11 +21,7 @@ HOLDS = "ASK { ?s ?p ?o }"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Workspace:
-    place = Workspace(tmp_path / "workspace")
-    for name, text in (("moons", MOONS), ("pets", PETS)):
-        (tmp_path / f"{name}.ttl").write_text(text)
-        place.add(name, [tmp_path / f"{name}.ttl"])
-    return place
+    return workspace_of(tmp_path, moons=MOONS, pets=PETS)
 
 
 @pytest.fixture
@@ -93,39 +91,28 @@ def test_only_graphs_that_were_opened_for_it_are_closed(
         result_of(mine.endpoint.close())
 
 
-def test_without_a_graph_it_says_so(place: Workspace, find: Finder, searching: Method) -> None:
-    with pytest.raises(SetupError, match="no graph was given"):
-        ready_graphs([], find, searching)
-
-
 def test_a_method_that_searches_none_builds_none(place: Workspace, find: Finder) -> None:
     ready_graphs(["moons"], find, place.method("graph-search"))
 
     assert not (place.data("moons") / "indices").exists()
 
 
-def test_two_graphs_of_one_name_are_refused_and_none_stays_open(
-    find: Finder, searching: Method
+@for_each(
+    ("names", "said", "opened"),
+    [
+        ([], "no graph was given", 0),
+        (["pets", "moons", "moons"], "two of the graphs are called 'moons'", 3),
+        (["moons", "planets"], "no graph 'planets'", 1),
+        (["pets", "broken"], r"no file '.*nowhere\.tsv'", 2),
+    ],
+)
+def test_what_cannot_be_made_ready_leaves_no_graph_open(
+    place: Workspace, searching: Method, names: list[str], said: str, opened: int
 ) -> None:
-    with pytest.raises(SetupError, match="two of the graphs are called 'moons'"):
-        ready_graphs(["pets", "moons", "moons"], find, searching)
-
-    assert [is_open(graph) for graph in find.opened] == [False, False, False]
-
-
-def test_a_graph_that_cannot_be_opened_leaves_none_open(find: Finder, searching: Method) -> None:
-    with pytest.raises(SetupError, match="no graph 'planets'"):
-        ready_graphs(["moons", "planets"], find, searching)
-
-    assert [is_open(graph) for graph in find.opened] == [False]
-
-
-def test_an_index_that_cannot_be_built_leaves_none_open(
-    place: Workspace, find: Finder, searching: Method
-) -> None:
-    place.add("moons", replace=True, settings={"entities": "nowhere.tsv"})
-
-    with pytest.raises(SetupError, match=r"no file '.*nowhere\.tsv'"):
-        ready_graphs(["moons"], find, searching)
-
-    assert [is_open(graph) for graph in find.opened] == [False]
+    if "broken" in names:
+        source = place.graphs()["moons"].sources
+        place.add("broken", source, settings={"entities": "nowhere.tsv"})
+    find = Finder(place)
+    with pytest.raises(SetupError, match=said):
+        ready_graphs(names, find, searching)
+    assert [is_open(graph) for graph in find.opened] == [False] * opened

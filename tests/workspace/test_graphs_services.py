@@ -3,13 +3,13 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.each import for_each
-from tests.graphs import MOONS, store_of
+from tests.graphs import MOONS
 from tests.servers.sparql import SparqlServer
+from tests.workspace.conftest import workspace_of
 from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
@@ -33,21 +33,13 @@ JOINED = [
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    place = Workspace(tmp_path / "workspace")
-    for name, text in (("moons", MOONS), ("visits", VISITS)):
-        (tmp_path / f"{name}.ttl").write_text(text)
-        place.add(name, [tmp_path / f"{name}.ttl"])
-    return place
+    return workspace_of(tmp_path, moons=MOONS, visits=VISITS)
 
 
-@pytest.fixture
-def server() -> Iterator[SparqlServer]:
-    with SparqlServer(store_of(MOONS)) as server:
-        yield server
-
-
-def asked(workspace: Workspace, query: str, *, graph: str = "visits") -> Result:
-    command = ["query", PREFIX + query, "-g", graph, "--json"]
+def asked(
+    workspace: Workspace, query: str, *options: str, graph: str = "visits", prefix: str = PREFIX
+) -> Result:
+    command = ["query", prefix + query, "-g", graph, *(options or ("--json",))]
     return CliRunner().invoke(app, [*command, "--workspace", str(workspace.folder)])
 
 
@@ -82,20 +74,15 @@ def test_an_endpoint_is_called_by_name_and_by_url(
 
     assert json.loads(result.stdout)["rows"] == JOINED
     assert "VALUES" in server.requests[0].parameters["query"][0]
-
-
-def test_calling_graphs_from_elsewhere(workspace: Workspace, server: SparqlServer) -> None:
-    # An endpoint calls a graph of files with its own prefixes.
-    workspace.add("remote", [server.url])
-    query = (
-        "SELECT ?m { ?m a onto:Moon SERVICE <askgraph:visits> { ?s <http://example.org/visited> ?m"
-    )
-    result = CliRunner().invoke(
-        app,
-        ["query", query + " } }", "-g", "remote", "--csv", "--workspace", str(workspace.folder)],
-    )
+    # An endpoint calls a graph of files, with prefixes of its own and of which it is told nothing.
+    visited = "{ ?s <http://example.org/visited> ?m }"
+    query = f"SELECT ?m {{ ?m a onto:Moon SERVICE <askgraph:visits> {visited} }}"
+    result = asked(workspace, query, "--csv", graph="remote", prefix="")
     assert sorted(result.stdout.split()) == [*(row[0] for row in JOINED), "m"]
     assert "SERVICE" not in server.requests[-1].parameters["query"][0]
+    # A part of an address is refused.
+    result = asked(workspace, f"BASE <{server.url}> SELECT * {{ SERVICE <sparql> {{ ?s ?p ?o }} }}")
+    assert result.exit_code == 3 and "in full" in result.stderr
 
 
 def test_a_graph_tells_the_iri_that_a_service_calls_it_by(
@@ -162,14 +149,6 @@ def test_a_url_with_a_key_or_of_two_graphs_is_no_name_and_not_shown(
     assert refused.stderr.count(server.url) == 2  # what is refused, and how to add it
     assert "askgraph:keyed" in refused.stderr and "secret" not in refused.stderr
     assert json.loads(asked(workspace, JOIN.replace("moons", "keyed")).stdout)["rows"] == JOINED
-
-
-def test_a_part_of_an_address_is_refused(workspace: Workspace, server: SparqlServer) -> None:
-    workspace.add("remote", [server.url])
-    base = f"BASE <{server.url}> "
-    command = ["query", base + "SELECT * { SERVICE <sparql> { ?s ?p ?o } }", "-g", "visits"]
-    result = CliRunner().invoke(app, [*command, "--workspace", str(workspace.folder)])
-    assert result.exit_code == 3 and "in full" in result.stderr
 
 
 def test_without_service_no_other_graph_is_opened_and_nothing_more_imported(

@@ -4,7 +4,6 @@ import logging
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,27 +35,6 @@ def silent(what: str, done: int, total: int | None) -> None:
     pass
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    path = tmp_path / "moons.ttl"
-    path.write_text(MOONS)
-    return path
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, source: Path) -> Workspace:
-    place = Workspace(tmp_path / "workspace")
-    place.add("moons", [source])
-    return place
-
-
-@pytest.fixture
-def graph(workspace: Workspace) -> Iterator[KnowledgeGraph]:
-    graph = workspace.graph()
-    yield graph
-    result_of(graph.endpoint.close())
-
-
 def found(graph: KnowledgeGraph, text: str, key: str = "entities") -> list[str]:
     try:
         return [hit.item.iri.removeprefix(EX) for hit in graph.indices[key].search(text)]
@@ -64,52 +42,37 @@ def found(graph: KnowledgeGraph, text: str, key: str = "entities") -> list[str]:
         result_of(graph.endpoint.close())
 
 
-def test_opening_a_graph_builds_no_index(workspace: Workspace, graph: KnowledgeGraph) -> None:
-    assert set(graph.indices) == {"entities", "properties", "literals"}
-    assert "entities" in graph.indices and "pictures" not in graph.indices
-    assert not (workspace.data("moons") / "indices").exists()
-
-
 def test_an_index_is_built_at_the_first_look_and_opened_at_the_next(
     workspace: Workspace, graph: KnowledgeGraph, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "askgraph")
-    assert [hit.item.iri for hit in graph.indices["entities"].search("io")] == [EX + "Io"]
-    assert [hit.item.iri for hit in graph.indices["properties"].search("orbits")] == [
-        EX + "onto#orbits"
-    ]
-    assert [hit.item.iri for hit in graph.indices["literals"].search("jup")] == ['"JUP"']
+    assert set(graph.indices) == {"entities", "properties", "literals"}
+    assert "entities" in graph.indices and "pictures" not in graph.indices
+    with pytest.raises(KeyError):
+        graph.indices["pictures"]
+    assert not (workspace.data("moons") / "indices").exists()
+    for key, text, iri in (
+        ("entities", "io", EX + "Io"),
+        ("properties", "orbits", EX + "onto#orbits"),
+        ("literals", "jup", '"JUP"'),
+    ):
+        assert [hit.item.iri for hit in graph.indices[key].search(text)] == [iri]
     assert "the index 'entities' of graph 'moons' has" in caplog.text
     caplog.clear()
     assert found(workspace.graph(), "mond") == ["onto#Moon"]
     assert caplog.text == ""
 
 
-def test_a_key_that_is_none_is_a_key_error(graph: KnowledgeGraph) -> None:
-    with pytest.raises(KeyError):
-        graph.indices["pictures"]
-
-
-def test_a_graph_opened_by_its_path_has_indices(tmp_path: Path, source: Path) -> None:
-    assert found(Workspace(tmp_path / "other").open(source), "europa") == ["Europa"]
-
-
-def test_a_graph_built_again_does_not_keep_its_old_indices(
-    workspace: Workspace, source: Path
+def test_an_index_is_of_the_content_of_its_graph(
+    workspace: Workspace, graph: KnowledgeGraph, source: Path
 ) -> None:
     assert found(workspace.graph(), "titan") == []
     source.write_text(MOONS + ":Titan a onto:Moon ; rdfs:label 'Titan' .")
     assert found(workspace.graph(), "titan") == ["Titan"]
-
-
-def test_a_graph_that_was_built_anew_meanwhile_says_so_instead_of_mixing(
-    workspace: Workspace, graph: KnowledgeGraph, source: Path
-) -> None:
-    source.write_text(MOONS + ":Titan a onto:Moon ; rdfs:label 'Titan' .")
-    workspace.add("moons", replace=True)
     with pytest.raises(SetupError, match="was built anew since it was opened: open it again"):
         graph.indices["entities"]
-    assert found(workspace.graph(), "titan") == ["Titan"]
+    # A graph that is opened by its path has indices, too.
+    assert found(Workspace(workspace.folder / "other").open(source), "titan") == ["Titan"]
 
 
 def test_a_damaged_index_is_built_again(

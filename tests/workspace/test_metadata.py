@@ -1,22 +1,15 @@
 """Metadata of a graph: known, asked anew within a bound, read from what is published."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.graphs import MOONS, store_of
+from tests.graphs import MOONS
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import SetupError
 from askgraph.graph.void_text import void_of
 from askgraph.workspace import Workspace, silent
 from askgraph.workspace.metadata import Bound, fetch, known_profile, profiled
-
-
-@pytest.fixture
-def server() -> Iterator[SparqlServer]:
-    with SparqlServer(store_of(MOONS)) as server:
-        yield server
 
 
 def test_the_profile_of_a_graph_is_known_and_comes_back_from_its_void(
@@ -51,20 +44,19 @@ def test_an_endpoint_is_asked_within_the_bound(tmp_path: Path, server: SparqlSer
     assert not place.graphs()
 
 
-def test_a_home_page_that_is_a_file_describes_a_graph_and_is_kept(tmp_path: Path) -> None:
+def test_a_home_page_that_is_a_file_describes_a_graph_and_is_kept(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     page = tmp_path / "page.jsonld"
     page.write_text(
         '{"@context": "https://schema.org/", "@type": "Dataset", "name": "Moons of ours"}'
     )
-    (tmp_path / "moons.ttl").write_text(MOONS)
-    place = Workspace(tmp_path / "workspace")
-    place.add("moons", [tmp_path / "moons.ttl"])
 
-    found = fetch(place, "moons", page=str(page))
+    found = fetch(workspace, "moons", page=str(page))
 
     assert [one.name for one in found.descriptions] == ["Moons of ours"]
     assert [one.name for one in found.places] == ["page"]
-    assert place.description("moons").is_file()
+    assert workspace.description("moons").is_file()
 
 
 def test_a_file_without_void_is_said_so(tmp_path: Path) -> None:

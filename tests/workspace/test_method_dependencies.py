@@ -1,7 +1,7 @@
 """Methods that are handed the models and the other methods that their settings name."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from askgraph.workspace.plans import Host, Site, Wishes, method_choices, planned
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import Selection, selected
 
+pytestmark = pytest.mark.usefixtures("no_model")
 TABLES = """
 [models.default]
 model = "qwen"
@@ -63,22 +64,10 @@ class Named:
     others: str = ""
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ASKGRAPH_MODEL", "ASKGRAPH_BASE_URL", "ASKGRAPH_API_KEY", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
-def council(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The methods above under the names `council` and `named`, from a package of their own."""
-    about = tmp_path / "packages" / "council_method-1.dist-info"
-    about.mkdir(parents=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: council-method\nVersion: 1\n")
-    (about / "entry_points.txt").write_text(
-        f"[askgraph.method]\ncouncil = {__name__}:Council\nnamed = {__name__}:Named\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path / "packages")
+def council(install: Callable[..., None]) -> None:
+    """The methods above under the names `council` and `named`."""
+    install(council=Council, named=Named)
 
 
 def place(folder: Path, text: str = TABLES) -> Workspace:
@@ -248,12 +237,9 @@ def test_other_examples_of_a_consulted_method_make_it_another_run(tmp_path: Path
     choices = method_choices(["guided:consult=dfsl"])
 
     async def fingerprint() -> str:
-        host = Host(Site(tmp_path, choices))
         asked = selected(workspace, [str(tmp_path / "asked.jsonl")], Selection(graph="moons"))
-        try:
+        async with Host(Site(tmp_path, choices)) as host:
             return (await planned(host, asked, Wishes(choices))).tasks[0].fingerprint
-        finally:
-            await host.close()
 
     first, same = result_of(fingerprint()), result_of(fingerprint())
     (tmp_path / "learnt.jsonl").write_text(json.dumps(line | {"question": "Any?"}) + "\n")

@@ -1,6 +1,6 @@
 """Language models from settings, ids and the environment; and methods that get them."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +22,8 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.models import Models, with_model
 from askgraph.workspace.run_sync import result_of
 
+pytestmark = pytest.mark.usefixtures("no_model")
 ASKED: list[Message] = [User("What orbits the Earth?")]
-VARIABLES = (
-    "ASKGRAPH_MODEL", "ASKGRAPH_BASE_URL", "ASKGRAPH_API_KEY", "OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,22 +50,10 @@ class Silent:
     states: int = 1
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
-def talker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The methods above under the names `talker` and `silent`, from a package of their own."""
-    about = tmp_path / "packages" / "talker_method-1.dist-info"
-    about.mkdir(parents=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: talker-method\nVersion: 1\n")
-    (about / "entry_points.txt").write_text(
-        f"[askgraph.method]\ntalker = {__name__}:Talker\nsilent = {__name__}:Silent\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path / "packages")
+def talker(install: Callable[..., None]) -> None:
+    """The methods above under the names `talker` and `silent`."""
+    install(talker=Talker, silent=Silent)
 
 
 def place(folder: Path, *lines: str) -> Workspace:
@@ -149,52 +134,46 @@ def test_retries_are_as_many_as_wanted(tmp_path: Path, llm_server: LlmServer) ->
 def test_without_a_name_it_is_the_default_then_the_environment(
     tmp_path: Path, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ASKGRAPH_MODEL", "from-environment")
-    monkeypatch.setenv("ASKGRAPH_BASE_URL", f"{llm_server.base}/v1")
-    named = place(tmp_path / "a", "[models.default]", 'model = "m"', 'base_url = "http://x/v1"')
-
-    found = Workspace(tmp_path).model().identity
-
-    assert (found.model, found.address) == ("from-environment", f"{llm_server.base}/v1")
-    assert named.model().identity.model == "m"
-
-
-def test_without_any_model_it_is_said_what_to_set(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"ASKGRAPH_MODEL.*\[models.default\].*localhost:11434"):
         Workspace(tmp_path).model()
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    overrides: dict[str, object]
-    found: tuple[str, str, str | None, str | None]  # provider, model, address, variable of the key
+    monkeypatch.setenv("ASKGRAPH_MODEL", "from-environment")
+    monkeypatch.setenv("ASKGRAPH_BASE_URL", f"{llm_server.base}/v1")
+    found = Workspace(tmp_path).model().identity
+    assert (found.model, found.address) == ("from-environment", f"{llm_server.base}/v1")
+    named = place(tmp_path / "a", "[models.default]", 'model = "m"', 'base_url = "http://x/v1"')
+    assert named.model().identity.model == "m"
+    # Equal settings share a model and its limits.
+    models = Models(tmp_path)
+    one, same = models.model("m", base_url=URL), models.model("m", base_url=URL)
+    assert one is same and one is not models.model("m", base_url=URL, seed=1)
 
 
 URL = "http://localhost:8000/v1"
-CASES = [
-    Case("gpt-x", {}, ("openai", "gpt-x", None, "OPENAI_API_KEY")),
-    Case("openai/gpt-x", {}, ("openai", "gpt-x", None, "OPENAI_API_KEY")),
-    Case("anthropic/claude-x", {}, ("anthropic", "claude-x", None, None)),
-    Case("claude-x", {"provider": "anthropic"}, ("anthropic", "claude-x", None, None)),
-    Case("google/gemini-x", {}, ("google", "gemini-x", None, None)),
-    Case("Qwen/Qwen3", {"base_url": URL}, ("openai", "Qwen/Qwen3", URL, None)),
-    Case("openai/gpt-x", {"base_url": URL}, ("openai", "openai/gpt-x", URL, None)),
-    Case("m", {"base_url": URL, "key_env": "K"}, ("openai", "m", URL, "K")),
-    Case("mine", {}, ("openai", "qwen", URL, "MY_KEY")),
-    Case("mine", {"model": "other"}, ("openai", "other", URL, "MY_KEY")),
-    Case("mine", {"base_url": "http://y/v1"}, ("openai", "qwen", "http://y/v1", None)),
-    Case("mine", {"provider": "anthropic"}, ("anthropic", "qwen", None, None)),
+Found = tuple[str, str, str | None, str | None]  # provider, model, address, variable of the key
+CASES: list[tuple[str, dict[str, object], Found]] = [
+    ("gpt-x", {}, ("openai", "gpt-x", None, "OPENAI_API_KEY")),
+    ("openai/gpt-x", {}, ("openai", "gpt-x", None, "OPENAI_API_KEY")),
+    ("anthropic/claude-x", {}, ("anthropic", "claude-x", None, None)),
+    ("claude-x", {"provider": "anthropic"}, ("anthropic", "claude-x", None, None)),
+    ("google/gemini-x", {}, ("google", "gemini-x", None, None)),
+    ("Qwen/Qwen3", {"base_url": URL}, ("openai", "Qwen/Qwen3", URL, None)),
+    ("openai/gpt-x", {"base_url": URL}, ("openai", "openai/gpt-x", URL, None)),
+    ("m", {"base_url": URL, "key_env": "K"}, ("openai", "m", URL, "K")),
+    ("mine", {}, ("openai", "qwen", URL, "MY_KEY")),
+    ("mine", {"model": "other"}, ("openai", "other", URL, "MY_KEY")),
+    ("mine", {"base_url": "http://y/v1"}, ("openai", "qwen", "http://y/v1", None)),
+    ("mine", {"provider": "anthropic"}, ("anthropic", "qwen", None, None)),
 ]
 
 
-@for_each("case", CASES, share_folder=True)
-def test_a_name_and_what_is_said_besides_make_the_settings(tmp_path: Path, case: Case) -> None:
+@for_each(("name", "overrides", "found"), CASES, share_folder=True)
+def test_a_name_and_what_is_said_besides_make_the_settings(
+    tmp_path: Path, name: str, overrides: dict[str, object], found: Found
+) -> None:
     place(tmp_path, "[models.mine]", 'model = "qwen"', f'base_url = "{URL}"', 'key_env = "MY_KEY"')
 
-    made = Models(tmp_path).settings(case.name, **case.overrides)
-
-    assert (made.provider, made.model, made.base_url, made.key_env) == case.found
+    made = Models(tmp_path).settings(name, **overrides)
+    assert (made.provider, made.model, made.base_url, made.key_env) == found
 
 
 def test_the_key_of_the_environment_goes_to_the_server_named_there_and_to_no_table(
@@ -234,14 +213,6 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(tmp_path: Path, tabl
         workspace.model()
 
 
-def test_equal_settings_share_a_model_and_its_limits(tmp_path: Path) -> None:
-    models = Models(tmp_path)
-
-    one, same = models.model("m", base_url=URL), models.model("m", base_url=URL)
-
-    assert one is same and one is not models.model("m", base_url=URL, seed=1)
-
-
 @pytest.mark.usefixtures("talker")
 def test_a_method_gets_the_model_that_its_settings_name(
     tmp_path: Path, llm_server: LlmServer
@@ -268,22 +239,32 @@ def test_a_method_gets_the_model_that_its_settings_name(
 
 
 @pytest.mark.usefixtures("talker")
-def test_a_model_that_is_there_already_is_taken_as_it_is(tmp_path: Path) -> None:
-    script = ScriptedModel(["Hm."])
-
-    method = Workspace(tmp_path).method("talker", {"model": script})
+async def test_a_model_that_is_there_already_is_taken_as_it_is_and_closed(tmp_path: Path) -> None:
+    script, workspace = Closing([]), Workspace(tmp_path)
+    method = workspace.method("talker", {"model": script})
 
     assert isinstance(method, Talker) and method.model is script
     with pytest.raises(SetupError, match="base_url would change nothing"):
-        Workspace(tmp_path).method("talker", {"model": script, "base_url": URL})
+        workspace.method("talker", {"model": script, "base_url": URL})
+    with pytest.raises(SetupError, match="without a language model: leave out model"):
+        workspace.method("graph-search", {"model": "m"})
+    # One that can do without a model gets it only if it is named.
+    silent, models = plugins.load("method", "silent"), Models(tmp_path)
+    assert with_model(silent, {"states": 2}, models) == {"states": 2}
+    assert with_model(silent, {"model": "m", "base_url": URL}, models)["model"]
+    # Whoever closes a method closes its model.
+    await closed(method)
+    await closed(workspace.method("graph-search"))
+    assert script.closed
 
 
-@pytest.mark.usefixtures("talker")
-def test_a_method_that_can_do_without_gets_one_only_where_it_is_named(tmp_path: Path) -> None:
-    plugin = plugins.load("method", "silent")
+class Closing(ScriptedModel):
+    """A model that knows whether it was closed."""
 
-    assert with_model(plugin, {"states": 2}, Models(tmp_path)) == {"states": 2}
-    assert with_model(plugin, {"model": "m", "base_url": URL}, Models(tmp_path))["model"]
+    closed = False
+
+    async def close(self) -> None:
+        self.closed = True
 
 
 @for_each(
@@ -309,11 +290,6 @@ def test_what_asks_a_model_as_it_is_set_gets_that_of_the_workspace(
     assert (getattr(method, "model", None) is not None) is asked
 
 
-def test_a_method_without_a_model_takes_none(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="without a language model: leave out model"):
-        Workspace(tmp_path).method("graph-search", {"model": "m"})
-
-
 @pytest.mark.usefixtures("talker")
 def test_ask_takes_a_model_by_name_or_as_an_object(tmp_path: Path, llm_server: LlmServer) -> None:
     llm_server.turns.append(Turn("I am not sure."))
@@ -328,26 +304,6 @@ def test_ask_takes_a_model_by_name_or_as_an_object(tmp_path: Path, llm_server: L
     )  # fmt: skip
 
     assert [one.json()["reason"] for one in (named, given)] == ["I am not sure.", "NOR AM I."]
-
-
-class Closing(ScriptedModel):
-    """A model that knows whether it was closed."""
-
-    closed = False
-
-    async def close(self) -> None:
-        self.closed = True
-
-
-@pytest.mark.usefixtures("talker")
-async def test_closing_a_method_closes_its_model(tmp_path: Path) -> None:
-    model = Closing([])
-    workspace = Workspace(tmp_path)
-
-    await closed(workspace.method("talker", {"model": model}))
-    await closed(workspace.method("graph-search"))
-
-    assert model.closed
 
 
 def test_local_models(tmp_path: Path) -> None:

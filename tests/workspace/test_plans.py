@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,13 +13,11 @@ from askgraph.workspace.plans import (
     Asked,
     Host,
     Plan,
-    Site,
     Wishes,
     described,
     file_hash,
     method_choices,
     planned,
-    sampled,
 )
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import Selection, selected
@@ -36,11 +33,8 @@ def asked(space: Workspace) -> tuple[Asked, ...]:
 
 def plan(space: Workspace, asked: tuple[Asked, ...], wishes: Wishes) -> Plan:
     async def made() -> Plan:
-        host = Host(Site(space.folder, wishes.methods))
-        try:
+        async with Host.of(space, wishes.methods) as host:
             return await planned(host, asked, wishes)
-        finally:
-            await host.close()
 
     return result_of(made())
 
@@ -59,6 +53,8 @@ def test_there_is_a_task_for_each_question_method_and_repetition(
     assert {task.snapshot for task in found.tasks} == {graph.snapshot}
     assert [one["name"] for one in found.settings["methods"]] == list(METHODS)  # type: ignore[attr-defined]
     assert found.settings["graphs"][0]["name"] == "space"  # type: ignore[index]
+    said = described(asked[0])
+    assert (said["questions"], said["sha256"]) == (2, file_hash(QUESTIONS))
 
 
 def test_the_fingerprint_of_a_task_changes_with_what_decides_its_answer(
@@ -84,43 +80,17 @@ def test_examples_are_refused_for_a_method_that_learns_nothing(
         plan(space, (given,), Wishes(method_choices(["graph-search"])))
 
 
-def test_methods_are_read_with_their_settings_and_those_of_all() -> None:
-    one, other = method_choices(["graph-search", "dfsl:n=3"], ["limit=5"])
-
-    assert one.label == "graph-search:limit=5"
-    assert (other.name, other.settings) == ("dfsl", '{"limit": 5, "n": 3}')
-    with pytest.raises(SetupError, match="named twice"):
-        method_choices(["dfsl", "dfsl"])
-
-
-def test_a_larger_sample_holds_the_smaller_one(asked: tuple[Asked, ...]) -> None:
-    questions = asked[0].contents.questions
-    small, large = (sampled(questions, size, seed=7) for size in (3, 9))
-
-    assert len(small) == 3 and set(small) < set(large)
-    assert sampled(questions[::-1], 3, seed=7) == small[::-1]
-
-
-def test_a_run_says_what_it_asked(asked: tuple[Asked, ...]) -> None:
-    said = described(asked[0])
-
-    assert (said["questions"], said["sha256"]) == (2, file_hash(QUESTIONS))
-
-
 def test_a_host_opens_a_graph_once_and_answers_tasks(
     space: Workspace, asked: tuple[Asked, ...]
 ) -> None:
     wishes = Wishes(method_choices(METHODS[:1]))
 
     async def worked() -> tuple[bool, list[Done]]:
-        host = Host(Site(space.folder, wishes.methods))
-        try:
+        async with Host.of(space, wishes.methods) as host:
             async with host.graph("space") as one, host.graph("space") as other:
                 once = one is other
             tasks = (await planned(host, asked, wishes)).tasks
             return once, list(await asyncio.gather(*map(host.work, tasks)))
-        finally:
-            await host.close()
 
     once, done = result_of(worked())
     assert once
@@ -133,12 +103,9 @@ def test_a_graph_that_was_built_anew_is_not_the_one_of_the_plan(
     wishes = Wishes(method_choices(METHODS[:1]))
 
     async def worked() -> None:
-        host = Host(Site(Path(space.folder), wishes.methods))
-        try:
+        async with Host.of(space, wishes.methods) as host:
             task = (await planned(host, asked, wishes)).tasks[0]
             await host.work(replace(task, snapshot="another"))
-        finally:
-            await host.close()
 
     with pytest.raises(SetupError, match="another one than where the run was planned"):
         result_of(worked())

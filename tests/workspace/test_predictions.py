@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from tests.each import for_each
-from tests.graphs import MOONS
 
 from askgraph.errors import SetupError
 from askgraph.evaluation import Table
@@ -20,14 +19,6 @@ from askgraph.workspace.plans import Asked
 MARS = "SELECT ?m { ?m <http://example.org/onto#orbits> <http://example.org/Mars> }"
 PHOBOS = Table.of_json(["m"], [["http://example.org/Phobos"]])
 QUESTION = GoldQuestion("mars", "Which moons has Mars?", sparql=MARS)
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    (tmp_path / "moons.ttl").write_text(MOONS)
-    place = Workspace(tmp_path / "workspace")
-    place.add("moons", [tmp_path / "moons.ttl"])
-    return place
 
 
 def asked(folder: Path, *questions: GoldQuestion, graphs: tuple[str, ...] = ("moons",)) -> Asked:

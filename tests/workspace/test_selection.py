@@ -16,14 +16,6 @@ from askgraph.workspace.selection import Division, Selection, graph_of, selected
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    (tmp_path / "moons.ttl").write_text(MOONS)
-    place = Workspace(tmp_path / "workspace")
-    place.add("moons", [tmp_path / "moons.ttl"])
-    return place
-
-
-@pytest.fixture
 def benchmark(tmp_path: Path) -> Path:
     (tmp_path / "data" / "kg").mkdir(parents=True)
     (tmp_path / "data" / "beside.ttl").write_text(MOONS)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.each import for_each
 from tests.fleet import FLEET, ONTO
+from tests.workspace.conftest import workspace_of
 
 from askgraph import ask
 from askgraph.api import Result
@@ -20,10 +21,7 @@ CAR, LORRY, SHIP = (f"{ONTO}{name}" for name in ("Car", "Lorry", "Ship"))
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Workspace:
-    (tmp_path / "fleet.ttl").write_text(FLEET)
-    place = Workspace(tmp_path / "workspace")
-    place.add("fleet", [tmp_path / "fleet.ttl"])
-    return place
+    return workspace_of(tmp_path, fleet=FLEET)
 
 
 def asked(place: Workspace, question: str, **more: str) -> Result:

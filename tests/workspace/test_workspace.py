@@ -1,12 +1,13 @@
 """Graphs are added whole or not at all, opened fast, rebuilt when their source changed."""
 
+import gzip
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,27 +22,6 @@ from askgraph.workspace.run_sync import result_of
 MOON_COUNT = "SELECT (COUNT(*) AS ?n) { ?s a <http://example.org/onto#Moon> }"
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
-    path = tmp_path / "moons.ttl"
-    path.write_text(MOONS)
-    return path
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, source: Path) -> Workspace:
-    place = Workspace(tmp_path / "workspace")
-    place.add("moons", [source])
-    return place
-
-
-@pytest.fixture
-def opened(workspace: Workspace) -> Iterator[KnowledgeGraph]:
-    graph = workspace.graph()
-    yield graph
-    result_of(graph.endpoint.close())
-
-
 def moons(graph: KnowledgeGraph) -> int:
     try:
         result = result_of(graph.endpoint.select(MOON_COUNT))
@@ -51,15 +31,15 @@ def moons(graph: KnowledgeGraph) -> int:
 
 
 def test_an_added_graph_has_endpoint_profile_names_arrays_and_prefixes(
-    opened: KnowledgeGraph,
+    graph: KnowledgeGraph,
 ) -> None:
-    assert opened.name == "moons" and opened.profile.triples == 23
-    assert {c.iri.rpartition("#")[2]: c.instances for c in opened.profile.classes} == {
+    assert graph.name == "moons" and graph.profile.triples == 23
+    assert {c.iri.rpartition("#")[2]: c.instances for c in graph.profile.classes} == {
         "Moon": 3,
         "Planet": 2,
     }
-    assert opened.arrays is not None and len(opened.arrays) == 23 and len(opened.names) > 0
-    assert opened.prefixes.shorten("http://example.org/onto#orbits") == "onto:orbits"
+    assert graph.arrays is not None and len(graph.arrays) == 23 and len(graph.names) > 0
+    assert graph.prefixes.shorten("http://example.org/onto#orbits") == "onto:orbits"
 
 
 def test_naming_graphs(workspace: Workspace, tmp_path: Path) -> None:
@@ -144,14 +124,14 @@ def test_a_graph_that_does_not_parse_leaves_nothing_behind(
 
 
 def test_sources_are_files_folders_packed_or_not(tmp_path: Path) -> None:
-    import gzip
-
-    folder = tmp_path / "many"
+    folder, place = tmp_path / "many", Workspace(tmp_path / "w")
     (folder / "deep").mkdir(parents=True)
     (folder / "a.ttl").write_text(MOONS)
-    (folder / "deep" / "b.ttl.gz").write_bytes(gzip.compress(EXTRA.encode()))
     (folder / "readme.txt").write_text("no graph")
-    assert Workspace(tmp_path / "w").add("all", [folder]).classes[0].instances == 4
+    assert place.add("all", [folder]).classes[0].instances == 3
+    # A file that came into the folder is read.
+    (folder / "deep" / "b.ttl.gz").write_bytes(gzip.compress(EXTRA.encode()))
+    assert moons(place.graph("all")) == 4
 
 
 @pytest.mark.parametrize(
@@ -187,16 +167,6 @@ def test_a_source_that_was_only_touched_is_not_read_again(
     assert (workspace.data("moons") / "built.json").stat().st_ino == before
 
 
-def test_a_file_that_came_into_the_folder_is_read(tmp_path: Path) -> None:
-    folder = tmp_path / "many"
-    folder.mkdir()
-    (folder / "a.ttl").write_text(MOONS)
-    place = Workspace(tmp_path / "w")
-    place.add("all", [folder])
-    (folder / "b.ttl").write_text(EXTRA)
-    assert moons(place.graph("all")) == 4
-
-
 def test_a_graph_whose_source_is_gone_still_answers(
     workspace: Workspace, source: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -206,17 +176,13 @@ def test_a_graph_whose_source_is_gone_still_answers(
     assert "as it was read" in caplog.text
 
 
-@for_each("name", ["profile.json", "names_texts.npy", "built.json"])
-def test_damaged_data_is_built_again(workspace: Workspace, name: str) -> None:
-    (workspace.data("moons") / name).write_bytes(b"{}")
+@for_each("name", ["profile.json", "names_texts.npy", "built.json", ""])
+def test_damaged_or_missing_data_is_built_again(workspace: Workspace, name: str) -> None:
+    if name:
+        (workspace.data("moons") / name).write_bytes(b"{}")
+    else:
+        shutil.rmtree(workspace.data("moons"))
     assert moons(workspace.graph("moons")) == 3 and workspace.profile("moons").triples == 23
-
-
-def test_a_missing_data_folder_is_built_again(workspace: Workspace) -> None:
-    import shutil
-
-    shutil.rmtree(workspace.data("moons"))
-    assert moons(workspace.graph("moons")) == 3
 
 
 def test_what_a_killed_run_left_is_cleared_away(workspace: Workspace) -> None:
@@ -235,11 +201,6 @@ def test_what_a_killed_run_had_put_away_comes_back(workspace: Workspace, source:
     assert moons(workspace.graph("moons")) == 3
 
 
-def test_removed_it_is_gone_and_its_source_is_not(workspace: Workspace, source: Path) -> None:
-    workspace.remove("moons")
-    assert workspace.graphs() == {} and not workspace.data("moons").exists() and source.exists()
-
-
 def test_comments_and_other_settings_of_the_user_survive(
     workspace: Workspace, source: Path
 ) -> None:
@@ -248,6 +209,7 @@ def test_comments_and_other_settings_of_the_user_survive(
     workspace.add("again", [source])
     workspace.add("moons", [source], replace=True)
     workspace.remove("again")
+    assert not workspace.data("again").exists() and source.exists()
     text = file.read_text()
     assert "# mine" in text and "timeout = 3.0  # short" in text and "[methods.x]" in text
     assert workspace.graphs()["moons"].timeout == 3.0

@@ -5,11 +5,14 @@ import asyncio
 import json
 import os
 import resource
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,7 +34,14 @@ from askgraph.workspace import Workspace
 
 MARK = "ASKGRAPH_CAMPAIGN"
 """A variable of the environment, by which the processes of one try are found."""
-_OWN = (".lock", ".locks")
+QUESTION = "Which moons orbit Jupiter?"
+OLD, NEW = 8132, 8133
+"""Triples of the sample graph, and of `more.ttl`, which takes its place."""
+ROUTES: Mapping[str, Mapping[str, int]] = {
+    **{name: {} for name in ("query", "answer", "validate", "format", "parts", "refine")},
+    "evidence": {"row": 0},
+}
+"""The routes of a graph that read a query, each with what else it needs."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +51,28 @@ class Tried:
     what: str
     how: str
     fault: str
-    seconds: float
+    seconds: float = 0.0
     words: str = ""
+
+
+def attempt(what: str, how: str, act: Callable[[], str]) -> Tried:
+    """Try something: `act` returns what is wrong; whatever it raises is wrong, too."""
+    began = time.monotonic()
+    try:
+        fault = act()
+    except Exception as error:  # noqa: BLE001 - that is what is looked for
+        fault = f"{type(error).__name__}: {error}"
+    return Tried(what, how, fault[:600], time.monotonic() - began)
+
+
+def wait_until(is_done: Callable[[], bool], seconds: float) -> bool:
+    """Wait until something is done; return whether it came to that in time."""
+    until = time.monotonic() + seconds
+    while not is_done():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 @dataclass(frozen=True)
@@ -62,43 +92,43 @@ class Ran:
         return (self.said.strip().splitlines() or [""])[-1]
 
 
-def environment(place: Path, mark: str = "") -> dict[str, str]:
-    """Return the environment of a command on a workspace."""
-    return {**os.environ, "ASKGRAPH_WORKSPACE": str(place), MARK: mark, "OMP_NUM_THREADS": "1"}
-
-
 def askgraph(
     place: Path,
     *arguments: object,
     program: Sequence[str] = (sys.executable, "-m", "askgraph"),
     mark: str = "",
     seconds: float = 60.0,
-    limits: Callable[[], None] | None = None,
+    before: Callable[[], object] | None = None,
+    stop: tuple[float, int] | None = None,
+    output: int = subprocess.PIPE,
 ) -> Ran:
-    """Run a command on a workspace; one that takes longer is killed, and its code is 124."""
-    began = time.monotonic()
+    """Run a command on a workspace; one that takes longer is killed, and its code is 124.
+
+    `before` is called in its process; `stop` sends a signal after so many seconds.
+    """
+    began, most, late = time.monotonic(), 0.0, False
     command = [*program, *map(str, arguments)]
+    own = {"ASKGRAPH_WORKSPACE": str(place), MARK: mark, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(
-        command,
-        cwd=place,
-        env=environment(place, mark),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=limits,
-    ) as process:
-        most, late = 0.0, False
+        command, cwd=place, env={**os.environ, **own}, stdin=subprocess.DEVNULL,
+        stdout=output, stderr=output, text=True, preexec_fn=before,
+    ) as process:  # fmt: skip
+        if stop:
+            time.sleep(stop[0])
+            process.send_signal(stop[1])
         while True:
             try:
                 out, said = process.communicate(timeout=0.1)
                 break
             except subprocess.TimeoutExpired:
                 most = max(most, *map(peak, tree(process.pid)))
+                if time.monotonic() - began > seconds + 10:
+                    raise TimeoutError("a process that it started holds its output") from None
                 if time.monotonic() - began > seconds:
                     process.kill()
                     late = True
-    return Ran(124 if late else process.returncode, out, said, time.monotonic() - began, most)
+    code, seconds = 124 if late else process.returncode, time.monotonic() - began
+    return Ran(code, out or "", said or "", seconds, most)
 
 
 def peak(pid: int) -> float:
@@ -110,18 +140,56 @@ def peak(pid: int) -> float:
     return sum(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
 
 
+@contextmanager
+def serve(
+    place: Path, *options: str, timeout: float = 60, cookies: Mapping[str, str] | None = None
+) -> Iterator[tuple[httpx2.Client, int]]:
+    """Serve a workspace; give a client of the server and the server's process."""
+    with (
+        served(place, *options) as (url, pid),
+        httpx2.Client(base_url=url, timeout=timeout, cookies=dict(cookies or {})) as client,
+    ):
+        yield client, pid
+
+
+@contextmanager
+def listen() -> Iterator[tuple[str, list[object]]]:
+    """Listen on loopback and hang up on everybody; give the address, and who connected."""
+    hits: list[object] = []
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            hits.append(self.client_address)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", hits
+        server.shutdown()
+
+
+def send_query(
+    client: httpx2.Client, query: str, graph: str = "space", *, whole: str = "", **more: str
+) -> Iterator[tuple[str, httpx2.Response]]:
+    """Send a query to every route that reads one; yield the replies.
+
+    The SPARQL endpoint gets the `whole` query, if there is one, and `more`.
+    """
+    for route, body in ROUTES.items():
+        path = f"/api/v1/graphs/{graph}/{route}"
+        yield route, client.post(path, json={"query": query, **body})
+    yield "sparql", client.post(f"/sparql/{graph}", data={"query": whole or query, **more})
+
+
 def uploaded(client: httpx2.Client, graph: str, name: str, content: bytes) -> tuple[int, str]:
     """Upload a file as a graph; return 200, or the status and text of why it was not added."""
     files = [("files", (name, content))]
     reply = client.post("/api/v1/graphs/upload", data={"name": graph}, files=files)
     if reply.status_code >= 400:
         return reply.status_code, reply.text
-    id, until = reply.json()["id"], time.monotonic() + 90
-    while (job := client.get(f"/api/v1/jobs/{id}").json())["state"] in ("queued", "running"):
-        if time.monotonic() > until:
-            return 0, "it does not end"
-        time.sleep(0.05)
-    problem = job["problem"]
+    path = f"/api/v1/jobs/{reply.json()['id']}"
+    if not wait_until(lambda: client.get(path).json()["state"] not in ("queued", "running"), 90):
+        return 0, "it does not end"
+    problem = client.get(path).json()["problem"]
     return (problem["status"], json.dumps(problem)) if problem else (200, "")
 
 
@@ -145,56 +213,44 @@ def base(place: Path, settings: str = "") -> Path:
 
 def triples(place: Path, name: str) -> int | None:
     """Return how many triples a graph gives when it is asked; None if there is no such graph."""
-    workspace = Workspace(place)
-    if name not in workspace.graphs():
+    if name not in Workspace(place).graphs():
         return None
+    graph = Workspace(place).graph(name)
 
-    async def counted() -> int:
-        graph = await asyncio.to_thread(workspace.graph, name)
+    async def count() -> int:
         try:
             found = await graph.endpoint.select("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")
-            known = graph.profile.triples
-            count = int(found.rows[0][0].value)  # type: ignore[union-attr]
-            return count if count == known else -1
+            number = int(found.rows[0][0].value)  # type: ignore[union-attr]
+            return number if number == graph.profile.triples else -1
         finally:
             await graph.endpoint.close()
 
-    return asyncio.run(counted())
+    return asyncio.run(count())
 
 
-def left_over(place: Path, known: Iterable[str] = ()) -> str:
+def left_over(place: Path) -> str:
     """Return what lies in a workspace that is no one's: files and folders on their way."""
     found = [
         path.relative_to(place).as_posix()
         for path in place.rglob("*")
         if (path.name.startswith(".") or path.name.endswith(".partial"))
-        and path.name not in _OWN
+        and path.name not in (".lock", ".locks")
         and not any(part.startswith(".") for part in path.relative_to(place).parts[:-1])
     ]
-    return ", ".join(sorted(set(found) - set(known)))
+    return f"left over: {', '.join(sorted(found))}" if found else ""
 
 
-def processes(mark: str) -> list[int]:
-    """Return the processes that were started with a mark in their environment."""
+def is_gone(mark: str, seconds: float = 5.0) -> bool:
+    """Wait until no process has the mark in its environment; return whether it came to that."""
     wanted = f"{MARK}={mark}".encode()
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
+
+    def has_mark(process: Path) -> bool:
         try:
-            if wanted in (place / "environ").read_bytes().split(b"\0"):
-                found.append(int(place.name))
+            return wanted in (process / "environ").read_bytes().split(b"\0")
         except OSError:
-            continue  # it has ended, or is another's
-    return found
+            return False  # it has ended, or is another's
 
-
-def gone(mark: str, seconds: float = 5.0) -> bool:
-    """Wait until no process has the mark any more; return whether it came to that."""
-    until = time.monotonic() + seconds
-    while processes(mark):
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.05)
-    return True
+    return wait_until(lambda: not any(map(has_mark, Path("/proc").glob("[0-9]*"))), seconds)
 
 
 Campaign = Callable[[Path, argparse.Namespace], Iterable[Tried]]
@@ -226,31 +282,27 @@ def main(
             if one.seconds > 0.5:
                 told = (one.what, one.how, f"{one.seconds:.1f} s", one.fault or one.words)
                 print(*told, sep=" | ", file=sys.stderr, flush=True)
-    return concluded(found, given.json)
-
-
-def concluded(found: Sequence[Tried], kept: Path | None = None) -> int:
-    """Print what was not survived, a line for each kind of thing, and the sums; the exit code."""
-    lost = [one for one in found if one.fault]
-    for one in lost:
-        print(f"{one.what}, {one.how}: {one.fault} {one.words}".rstrip())
-    lines = []
-    for what in dict.fromkeys(one.what for one in found):
-        ones = [one for one in found if one.what == what]
-        slowest = max(one.seconds for one in ones)
-        lines.append((what, len(ones), sum(not one.fault for one in ones), f"{slowest:.1f}"))
-    print_lines(("what", "tried", "survived", "slowest"), *lines)
-    if kept:
-        kept.write_text(json.dumps([asdict(one) for one in found], indent=1))
+    by_kind: dict[str, list[Tried]] = {}
+    for one in found:
+        by_kind.setdefault(one.what, []).append(one)
+        if one.fault:
+            print(f"{one.what}, {one.how}: {one.fault} {one.words}".rstrip())
+    rows = (
+        (what, len(own), sum(not one.fault for one in own), f"{max(o.seconds for o in own):.1f}")
+        for what, own in by_kind.items()
+    )
+    print_lines(("what", "tried", "survived", "slowest"), *rows)
+    if given.json:
+        given.json.write_text(json.dumps([asdict(one) for one in found], indent=1))
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     print(f"{sum(one.ru_utime + one.ru_stime for one in used):.0f} s of the processor")
-    print(f"tried {len(found)}, survived {len(found) - len(lost)}")
-    return int(bool(lost))
+    lost = sum(bool(one.fault) for one in found)
+    print(f"tried {len(found)}, survived {len(found) - lost}")
+    return int(lost > 0)
 
 
-QUESTION = "Which moons orbit Jupiter?"
 RULES: dict[str, Scope | None] = {
-    name: next((scope for scope in SCOPES if scope == needed), None)
+    name: needed if needed in SCOPES else None
     for needed, names in json.loads(
         Path(__file__).with_name("authorisation.json").read_text()
     ).items()

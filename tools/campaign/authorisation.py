@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2
 from tools.campaign._tries import (
@@ -31,7 +30,7 @@ from tools.campaign._tries import (
     main,
     odd_paths,
     operations,
-    served,
+    serve,
     undescribed,
     workspace,
 )
@@ -52,22 +51,24 @@ trusted_proxies = ["192.0.2.1"]
 
 def told(part: str, who: str, what: str, got: object, *, fine: bool) -> Tried:
     """Return what was tried, with what came if that is not as it has to be."""
-    return Tried(part, f"{who}, {what}", "" if fine else str(got)[:160], 0.0)
+    return Tried(part, f"{who}, {what}", "" if fine else str(got)[:160])
 
 
 @dataclass(frozen=True)
 class Campaign:
     """The server, its callers and its operations."""
 
-    url: str
     client: httpx2.Client
-    callers: list[Kind]
+    callers: dict[str, Kind]
     operations: list[Operation]
     app: Any
 
-    def caller(self, name: str) -> Kind:
-        """The caller of a name."""
-        return next(one for one in self.callers if one.name == name)
+    def send(
+        self, caller: Kind, method: str, path: str, body: object = None, **more: Any
+    ) -> httpx2.Response:
+        """Send a request to the interface as a caller."""
+        path = path if path.startswith("/") else f"/api/v1/{path}"
+        return self.client.request(method, path, json=body, headers=caller.headers, **more)
 
     def scopes(self) -> Iterator[Tried]:
         """Each caller at each operation: refused without the scope, and not with it."""
@@ -76,7 +77,7 @@ class Campaign:
                 yield told("scopes", "", operation.name, "no rule", fine=False)
                 continue
             scope = RULES[operation.name]
-            for caller in self.callers:
+            for caller in self.callers.values():
                 removes = operation.name == "DELETE /api/v1/graphs/{graph}" and caller.may(scope)
                 graph = "nowhere" if removes or caller.name == "elsewhere" else "space"
                 status = operation.send(self.client, caller, graph=graph).status_code
@@ -95,14 +96,14 @@ class Campaign:
             name = f"{method} {path}"
             rule = RULES.get(name, "none")
             body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"} if path == "/mcp" else None
-            reply = Operation(method, path, {}, body).send(self.client, self.caller("nobody"))
+            reply = Operation(method, path, {}, body).send(self.client, self.callers["nobody"])
             fine = reply.status_code == 401 if path == "/mcp" else "orbit" not in reply.text
             known = name in RULES or path == "/"
             yield told("routes", "nobody", name, (rule, reply.status_code), fine=fine and known)
 
     def graphs(self) -> Iterator[Tried]:
         """A key for other graphs: this one is as one that is not there."""
-        caller = self.caller("elsewhere")
+        caller = self.callers["elsewhere"]
         for operation in self.operations:
             if "{graph}" not in operation.path or RULES.get(operation.name) is None:
                 continue
@@ -112,23 +113,21 @@ class Campaign:
             same = here.text.replace("space", "nowhere") == nowhere.text
             fine = here.status_code == nowhere.status_code == 404 and same
             yield told("graphs", caller.name, operation.name, here.status_code, fine=fine)
-        listed = self.client.get("/api/v1/graphs", headers=caller.headers).json()["graphs"]
+        listed = self.send(caller, "GET", "graphs").json()["graphs"]
         yield told("graphs", caller.name, "GET /api/v1/graphs", listed, fine=listed == [])
-        body = {"question": QUESTION, "graphs": ["space"]}
-        status = self.client.post("/api/v1/ask", json=body, headers=caller.headers).status_code
-        yield told("graphs", caller.name, "POST /api/v1/ask", status, fine=status == 404)
         chat = {"model": "graph-search@space", "messages": GIVEN["messages"]}
-        reply = self.client.post("/v1/chat/completions", json=chat, headers=caller.headers)
-        fine = reply.status_code == 404
-        yield told("graphs", caller.name, "chat", reply.status_code, fine=fine)
+        body = {"question": QUESTION, "graphs": ["space"]}
+        for path, asked in (("/api/v1/ask", body), ("/v1/chat/completions", chat)):
+            status = self.send(caller, "POST", path, asked).status_code
+            yield told("graphs", caller.name, f"POST {path}", status, fine=status == 404)
 
     def belongings(self) -> Iterator[Tried]:
         """What ann left, to everybody else: not there, and not changed."""
-        ann = self.caller("ann")
-        bob, mine = self.caller("bob"), self.left_by(self.caller("bob"))
+        ann = self.callers["ann"]
+        bob, mine = self.callers["bob"], self.left_by(self.callers["bob"])
         left = self.left_by(ann)
         before = self.seen_by(ann, left)
-        others = [bob, *map(self.caller, ("elsewhere", "nobody", "a visitor"))]
+        others = [bob, *(self.callers[name] for name in ("elsewhere", "nobody", "a visitor"))]
         for operation in self.operations:
             kind = next((one for one in left if f"/{one}s/{{id}}" in operation.path), None)
             kind = "verified" if "/verified/{id}" in operation.path else kind
@@ -152,13 +151,12 @@ class Campaign:
             ("his answer on her board", pins.format(left["board"]), {"run": mine["run"]}),
             ("a reply to her reply", "/v1/responses", reply),
         ]:
-            status = self.client.post(path, json=body, headers=bob.headers).status_code
+            status = self.send(bob, "POST", path, body).status_code
             yield told("belongings", "bob", what, status, fine=status in (400, 404))
-        ids = {id for name, id in left.items()}
         for path in ("runs", "sessions", "boards", "jobs"):
-            for caller in (bob, self.caller("elsewhere")):
-                text = self.client.get(f"/api/v1/{path}", headers=caller.headers).text
-                fine = not any(id in text for id in ids)
+            for caller in (bob, self.callers["elsewhere"]):
+                text = self.send(caller, "GET", path).text
+                fine = not any(id in text for id in left.values())
                 yield told("belongings", caller.name, f"GET /api/v1/{path}", len(text), fine=fine)
         fine = self.seen_by(ann, left) == before
         yield told("belongings", "all", "what ann has is as it was", fine, fine=fine)
@@ -166,7 +164,7 @@ class Campaign:
 
     def shares(self, left: dict[str, str]) -> Iterator[Tried]:
         """What ann shares is read by those who may ask its graphs, and changed by her alone."""
-        ann, run, board = self.caller("ann"), left["run"], left["board"]
+        ann, run, board = self.callers["ann"], left["run"], left["board"]
         parts = ("", "/events", "/trace", "/result", "/next")
         reads = {f"GET /api/v1/runs/{{id}}{part}" for part in parts}
         reads |= {"GET /api/v1/boards/{id}", "POST /api/v1/boards/{id}/refresh"}
@@ -174,71 +172,62 @@ class Campaign:
         reads |= {f"POST /api/v1/runs/{{id}}/{what}" for what in ("edit", "feedback", "confirm")}
         reads.add("DELETE /api/v1/runs/{id}/confirm")
         about = [
-            one for one in self.operations if "/runs/{id}" in one.path or "/boards/{id}" in one.path
+            (operation, kind)
+            for operation in self.operations
+            for kind in ("run", "board")
+            if f"/{kind}s/{{id}}" in operation.path
         ]
         for shared in (True, False):
             for path in (f"runs/{run}", f"boards/{board}"):
-                body = {"shared": shared}
-                self.client.post(f"/api/v1/{path}/share", json=body, headers=ann.headers)
-            for operation in about:
-                id = run if "/runs/" in operation.path else board
+                self.send(ann, "POST", f"{path}/share", {"shared": shared})
+            for operation, kind in about:
+                is_read = shared and operation.name in reads
                 for name in ("bob", "only ask", "no scope", "nobody", "elsewhere"):
-                    caller = self.caller(name)
+                    caller = self.callers[name]
                     if not caller.may(RULES[operation.name]):
                         wanted = caller.refused
-                    elif shared and operation.name in reads and name != "elsewhere":
-                        wanted = {200}
-                    elif shared and operation.name in reads and "/boards/" in operation.path:
-                        wanted = {200}  # without its pins, which are of a graph not to be seen
-                    else:
-                        wanted = {404}
-                    reply = operation.send(self.client, caller, id=id, pin=left["pin"])
+                    else:  # elsewhere sees a board without its pins, which are of another graph
+                        sees = is_read and (name != "elsewhere" or kind == "board")
+                        wanted = {200 if sees else 404}
+                    reply = operation.send(self.client, caller, id=left[kind], pin=left["pin"])
                     fine = reply.status_code in wanted
                     fine &= name != "elsewhere" or "orbit" not in reply.text
                     what = f"{operation.name}, {'shared' if shared else 'no longer shared'}"
                     yield told("shares", name, what, reply.status_code, fine=fine)
-        held = self.client.get("/api/v1/graphs/space/verified", headers=ann.headers).text
-        view = self.client.get(f"/api/v1/runs/{run}", headers=ann.headers).json()
+        held = self.send(ann, "GET", "graphs/space/verified").text
+        view = self.send(ann, "GET", f"runs/{run}").json()
         fine = left["verified"] in held and view["feedback"] is None
         yield told("shares", "all", "ann's own verdicts stand", view["feedback"], fine=fine)
 
     def left_by(self, caller: Kind) -> dict[str, str]:
         """Let a caller ask, begin a board and a graph, confirm and pin; the ids of what is left."""
 
-        def posted(path: str, body: dict[str, Any]) -> Any:
-            reply = self.client.post(f"/api/v1/{path}", json=body, headers=caller.headers)
-            return reply.raise_for_status().json()
+        def post(path: str, body: object = None, **more: Any) -> Any:
+            return self.send(caller, "POST", path, body, **more).raise_for_status().json()
 
-        run = posted("ask", {"question": QUESTION, "graphs": ["space"]})
-        board = posted("boards", {"title": f"The board of {caller.name}"})["id"]
-        pinned = posted(f"boards/{board}/pins", {"run": run["id"]})
-        content = b"<http://e.org/a> <http://e.org/p> <http://e.org/b> ."
-        job = self.client.post(
-            "/api/v1/graphs/upload",
-            data={"name": f"of-{run['id'][:12]}"},
-            files=[("files", ("a.nt", content))],
-            headers=caller.headers,
-        ).raise_for_status()
+        run = post("ask", {"question": QUESTION, "graphs": ["space"]})
+        board = post("boards", {"title": f"The board of {caller.name}"})["id"]
+        pinned = post(f"boards/{board}/pins", {"run": run["id"]})
+        files = [("files", ("a.nt", b"<http://e.org/a> <http://e.org/p> <http://e.org/b> ."))]
+        job = post("graphs/upload", data={"name": f"of-{run['id'][:12]}"}, files=files)["id"]
         with self.client.stream(
-            "GET", f"/api/v1/jobs/{job.json()['id']}/events", headers=caller.headers
+            "GET", f"/api/v1/jobs/{job}/events", headers=caller.headers
         ) as events:
             events.read()
-        posted(f"runs/{run['id']}/confirm", {})
-        verified = self.client.get("/api/v1/graphs/space/verified", headers=caller.headers).json()
-        left = {"run": run["id"], "session": run["session"], "board": board}
-        left |= {"pin": pinned["content"][0]["id"], "job": job.json()["id"]}
-        return {**left, "verified": verified["verified"][0]["id"]}
+        post(f"runs/{run['id']}/confirm", {})
+        verified = self.send(caller, "GET", "graphs/space/verified").json()["verified"]
+        left = {"run": run["id"], "session": run["session"], "board": board, "job": job}
+        return {**left, "pin": pinned["content"][0]["id"], "verified": verified[0]["id"]}
 
     def seen_by(self, caller: Kind, left: dict[str, str]) -> list[str]:
         """What a caller sees of what is theirs."""
         paths = ["runs", "boards", "sessions", "jobs", "graphs", "graphs/space/verified"]
         paths += [f"{kind}s/{left[kind]}" for kind in ("run", "board", "session", "job")]
-        replies = [self.client.get(f"/api/v1/{path}", headers=caller.headers) for path in paths]
-        return [reply.raise_for_status().text for reply in replies]
+        return [self.send(caller, "GET", path).raise_for_status().text for path in paths]
 
     def tools(self) -> Iterator[Tried]:
         """Each caller at each tool that is listed over MCP."""
-        everything = self.caller("only admin")
+        everything = self.callers["only admin"]
         listed = self.spoken(everything, "tools/list", {}).json()["result"]["tools"]
         for tool in listed:
             given = {
@@ -246,7 +235,7 @@ class Campaign:
                 for name, said in tool["inputSchema"]["properties"].items()
                 if name in tool["inputSchema"].get("required", ()) or name == "graph"
             }
-            for caller in self.callers:
+            for caller in self.callers.values():
                 if (rule := f"TOOL {tool['name']}") not in RULES:
                     yield told("tools", "", tool["name"], "no rule", fine=False)
                     break
@@ -261,7 +250,7 @@ class Campaign:
                     fine = reply.status_code == 200 and refused != caller.may(RULES[rule])
                 yield told("tools", caller.name, tool["name"], reply.text[:80], fine=fine)
         for method in ("tools/list", "resources/list", "prompts/list", "ping"):
-            for caller in (one for one in self.callers if not one.may("ask")):
+            for caller in (one for one in self.callers.values() if not one.may("ask")):
                 status = self.spoken(caller, method, {}).status_code
                 fine = status in caller.refused
                 yield told("tools", caller.name, method, status, fine=fine)
@@ -271,15 +260,13 @@ class Campaign:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         headers = {**caller.headers, "Accept": "application/json, text/event-stream"}
         reply = self.client.post("/mcp", json=message, headers=headers)
-        for line in reply.text.splitlines():
-            if line.startswith("data: "):
-                return httpx2.Response(reply.status_code, text=line[6:])
-        return reply
+        data = [line[6:] for line in reply.text.splitlines() if line.startswith("data: ")]
+        return httpx2.Response(reply.status_code, text=data[0]) if data else reply
 
     def paths(self) -> Iterator[Tried]:
         """Nobody, at addresses that are almost those of operations: nothing behind them is told."""
-        place = urlsplit(self.url)
-        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)
+        place = self.client.base_url
+        connection = http.client.HTTPConnection(place.host, place.port, timeout=60)
         for operation in self.operations:
             if RULES.get(operation.name) is None or operation.path == "/":
                 continue
@@ -308,11 +295,11 @@ PARTS: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
 def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     """Start a server that only lets in who has a key, and try the parts."""
     workspace(folder, SERVE)
-    callers = asyncio.run(keys(folder))
+    callers = {caller.name: caller for caller in asyncio.run(keys(folder))}
     app = create_app(ServeSettings(), Workspace(folder))
-    with served(folder) as (url, _), httpx2.Client(base_url=url, timeout=60) as client:
+    with serve(folder) as (client, _):
         described = client.get("/api/v1/openapi.json").json()
-        tried = Campaign(url, client, callers, list(operations(described)), app)
+        tried = Campaign(client, callers, list(operations(described)), app)
         for name in given.only:
             yield from PARTS[name](tried)
 

@@ -13,13 +13,22 @@ import resource
 import shutil
 import subprocess
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
-import httpx2
-from tools.campaign._tries import Tried, askgraph, base, main, served, triples, uploaded
+from tools.campaign._tries import (
+    QUESTION,
+    Tried,
+    askgraph,
+    attempt,
+    base,
+    main,
+    serve,
+    triples,
+    uploaded,
+)
 from tools.campaign.kills import CASES, survived
 
 _ROOM = (0, 16, 64, 256, 1024)  # kB
@@ -55,15 +64,6 @@ def fill(disk: Path, room: int) -> None:
         file.truncate(max(0, file.tell() - room))
 
 
-def bounded(most: int) -> Callable[[], None]:
-    """Return what lets no file of a process grow beyond so many bytes."""
-
-    def bound() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
-
-    return bound
-
-
 def command(name: str, room: int, template: Path, disk: Path, mounted: bool) -> str:
     """Run a command without space, look, and run it again with space; return a fault."""
     place = disk / "workspace"
@@ -71,8 +71,9 @@ def command(name: str, room: int, template: Path, disk: Path, mounted: bool) -> 
     case = CASES[name]
     if mounted:
         fill(disk, room)
-    limits = None if mounted else bounded(room)
-    ran = askgraph(place, *case.arguments.split(), limits=limits)
+    most = (room, resource.RLIM_INFINITY)
+    bound = None if mounted else partial(resource.setrlimit, resource.RLIMIT_FSIZE, most)
+    ran = askgraph(place, *case.arguments.split(), before=bound)
     asked = triples(place, "space") if name != "add --replace" else 1
     if mounted:
         (disk / "ballast").unlink()
@@ -90,8 +91,8 @@ def server(template: Path, disk: Path) -> Iterator[tuple[str, str]]:
     """Serve while the disk is full; yield what was tried, and a fault."""
     place = disk / "workspace"
     shutil.copytree(template, place)
-    with served(place) as (url, _), httpx2.Client(base_url=url, timeout=30) as client:
-        question = {"question": "Which moons orbit Jupiter?"}
+    with serve(place, timeout=30) as (client, _):
+        question = {"question": QUESTION}
         id = client.post("/api/v1/ask", json=question).json()["id"]
         more = (place / "more.ttl").read_bytes()
 
@@ -126,15 +127,11 @@ def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
         askgraph(template, "index", "build", "space")
         for name in given.only:
             for room in given.room if name in CASES else ():
-                began = time.monotonic()
-                try:
-                    fault = command(name, room * 1024, template, disk, mounted)
-                except Exception as error:  # noqa: BLE001 - anything raised is what is looked for
-                    fault = f"{type(error).__name__}: {error}"
-                yield Tried(name, f"{room} kB", fault, time.monotonic() - began)
+                act = partial(command, name, room * 1024, template, disk, mounted)
+                yield attempt(name, f"{room} kB", act)
         if mounted and "serve" in given.only:
             for how, fault in server(template, disk):
-                yield Tried("serve", how, fault, 0.0)
+                yield Tried("serve", how, fault)
 
 
 if __name__ == "__main__":

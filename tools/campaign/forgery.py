@@ -15,8 +15,8 @@ import socket
 import sys
 import threading
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, RdfFormat, Store
-from tools.campaign._tries import Tried, main, served, workspace
+from tools.campaign._tries import Tried, main, send_query, serve, workspace
 
 OPEN, SHUT = "127.0.0.2", ("127.0.0.1", "::1")
 HOSTS = (
@@ -79,32 +79,28 @@ socket.getaddrinfo = getaddrinfo
 """A `sitecustomize` whose names stand for one address after the other."""
 
 
-@dataclass
 class Place:
     """The graph that may be reached, and what came where nothing may."""
 
-    port: int = 0
-    goes_to: str = ""
-    status: int = 307
-    hits: list[str] = field(default_factory=list)
-    store: Store = field(default_factory=Store)
+    def __init__(self) -> None:
+        self.port, self.status, self.goes_to = 0, 307, ""
+        self.hits: list[str] = []
+        self._store = Store()
+        self._store.update("INSERT DATA { <http://e/a> a <http://e/C> ; <http://e/p> 'x' }")
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
         """Listen at the open address and at the shut ones, on one port."""
-        self.store.update("INSERT DATA { <http://e/a> a <http://e/C> ; <http://e/p> 'x' }")
-        servers = [self._server(OPEN, 0)]
+        servers = [self._serve(OPEN, 0)]
         self.port = servers[0].server_address[1]
         for host in SHUT:
             with contextlib.suppress(OSError):  # a machine without IPv6
-                servers.append(self._server(host, self.port))
-        for one in servers:
-            threading.Thread(target=one.serve_forever, daemon=True).start()
+                servers.append(self._serve(host, self.port))
         yield
         for one in servers:
             one.shutdown()
 
-    def _server(self, host: str, port: int) -> ThreadingHTTPServer:
+    def _serve(self, host: str, port: int) -> ThreadingHTTPServer:
         place = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -119,29 +115,28 @@ class Place:
         class Server(ThreadingHTTPServer):
             address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
 
-        return Server((host, port), Handler)
+        server = Server((host, port), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server
 
     def answer(self, request: BaseHTTPRequestHandler, host: str) -> None:
         """Note a request to a shut address; redirect, or answer a query, at the open one."""
         content = request.rfile.read(int(request.headers.get("Content-Length") or 0)).decode()
         if host != OPEN:
             self.hits.append(f"{host} {request.command} {request.path}")
-        if self.goes_to and host == OPEN:
-            request.send_response(self.status)
-            request.send_header("Location", self.goes_to)
-            request.send_header("Content-Length", "0")
-            request.end_headers()
-            return
-        told = parse_qs(urlsplit(request.path).query) | parse_qs(content)
-        kind, body = self._given(told.get("query", ["ASK {}"])[0])
-        request.send_response(200)
-        request.send_header("Content-Type", kind)
-        request.send_header("Content-Length", str(len(body)))
+        status, body, head = self.status, b"", {"Location": self.goes_to}
+        if not self.goes_to or host != OPEN:
+            told = parse_qs(urlsplit(request.path).query) | parse_qs(content)
+            status, (kind, body) = 200, self._result(told.get("query", ["ASK {}"])[0])
+            head = {"Content-Type": kind}
+        request.send_response(status)
+        for name, value in {**head, "Content-Length": str(len(body))}.items():
+            request.send_header(name, value)
         request.end_headers()
         request.wfile.write(body)
 
-    def _given(self, query: str) -> tuple[str, bytes]:
-        result = self.store.query(query)
+    def _result(self, query: str) -> tuple[str, bytes]:
+        result = self._store.query(query)
         if isinstance(result, QuerySolutions | QueryBoolean):
             form = QueryResultsFormat.JSON
             return form.media_type, result.serialize(format=form) or b""
@@ -155,13 +150,15 @@ class Campaign:
     client: httpx2.Client
     place: Place
 
-    def told(self, door: str, what: str, act: Callable[[], str]) -> Tried:
+    def told(
+        self, door: str, what: str, act: Callable[..., str], *given: Any, **more: Any
+    ) -> Tried:
         """Try it: `act` returns what is wrong with the reply. Nothing may come to what is shut."""
         before = len(self.place.hits)
-        fault = act()
+        fault = act(*given, **more)
         if came := self.place.hits[before:]:
             fault = f"reached {came[:3]} {fault}"
-        return Tried(door, repr(what), fault, 0.0)
+        return Tried(door, repr(what), fault)
 
     def addresses(self) -> Iterator[str]:
         """Yield addresses that nobody may reach."""
@@ -190,20 +187,15 @@ class Campaign:
     def adding(self) -> Iterator[Tried]:
         """Graphs that are added by an address."""
         for address in self.addresses():
-            yield self.told("adding", address, lambda address=address: self.added(address))  # type: ignore[misc]
+            yield self.told("adding", address, self.added, address)
 
-    def queried(self, query: str, graph: str = "space", **more: str) -> str:
+    def queried(self, query: str, **more: str) -> str:
         """Send a query by each door; return what is wrong with the replies."""
-        faults = []
-        for route in ("query", "answer", "evidence", "validate", "parts", "format", "sparql"):
-            body = {"query": query, **({"row": 0} if route == "evidence" else {})}
-            if route == "sparql":
-                reply = self.client.post(f"/sparql/{graph}", data={"query": query, **more})
-            else:
-                reply = self.client.post(f"/api/v1/graphs/{graph}/{route}", json=body)
-            if reply.status_code >= 500 or "root:" in reply.text:
-                faults.append(f"{route} {reply.status_code} {reply.text[:100]}")
-        return "; ".join(faults)
+        return "; ".join(
+            f"{route} {reply.status_code} {reply.text[:100]}"
+            for route, reply in send_query(self.client, query, **more)
+            if reply.status_code >= 500 or "root:" in reply.text
+        )
 
     def queries(self) -> Iterator[Tried]:
         """Queries that name an address."""
@@ -227,75 +219,53 @@ class Campaign:
         for form in forms:
             for address in (*(f"http://{host}:{port}/" for host in hosts), "file:///etc/passwd"):
                 query = form.format(address)
-                yield self.told("queries", query, lambda query=query: self.queried(query))  # type: ignore[misc]
+                yield self.told("queries", query, self.queried, query)
         for name in ("default-graph-uri", "named-graph-uri", "using-graph-uri"):
-            given = {name: f"http://127.0.0.1:{port}/"}
-            act = lambda given=given: self.queried("SELECT * { ?s ?p ?o } LIMIT 1", **given)  # noqa: E731
-            yield self.told("queries", name, act)
+            given, query = {name: f"http://127.0.0.1:{port}/"}, "SELECT * { ?s ?p ?o } LIMIT 1"
+            yield self.told("queries", name, self.queried, query, **given)
 
     def redirects(self) -> Iterator[Tried]:
         """A graph at an address that may be reached, which sends every query on."""
         here = f"http://{OPEN}:{self.place.port}/ok"
         fault = "" if self.added(here, "ok") == "it was added" else "it was refused"
-        yield Tried("redirects", "a graph that may be added", fault, 0.0)
+        yield Tried("redirects", "a graph that may be added", fault)
         for status in (301, 302, 303, 307, 308):
             for at, address in enumerate(self.addresses()):
                 if any(ord(one) < 32 or ord(one) > 255 for one in address):
                     continue  # no server can write that into a header
                 self.place.goes_to, self.place.status = address, status
-                query = f"SELECT ?s {{ ?s ?p {status}, {at} }}"
-
-                def act(query: str = query) -> str:
-                    reply = self.client.post("/sparql/ok", data={"query": query})
-                    return "" if reply.status_code >= 400 else f"{reply.status_code} {reply.text}"
-
-                yield self.told("redirects", f"{status} to {address}", act)
+                data = {"query": f"SELECT ?s {{ ?s ?p {status}, {at} }}"}
+                what, fine = f"{status} to {address}", range(400, 600)
+                yield self.told("redirects", what, self.posted, "/sparql/ok", fine, data=data)
         self.place.goes_to = ""
+
+    def posted(self, path: str, fine: Collection[int], **content: Any) -> str:
+        """Send a request; return what is wrong with the status of the reply."""
+        reply = self.client.post(path, **content)
+        return "" if reply.status_code in fine else f"{reply.status_code} {reply.text[:100]}"
 
     def names(self) -> Iterator[Tried]:
         """Names that stand for another address when they are looked up again."""
         for name in ("once.test", "twice.test", "turns.test"):
-            address = f"http://{name}:{self.place.port}/ok"
-            graph = name.partition(".")[0]
-            act = lambda address=address, graph=graph: self.added(address, graph)  # noqa: E731
-            tried = self.told("names", address, act)
-            yield Tried("names", tried.how, tried.fault.replace("it was added", "").strip(), 0.0)
-            for at in range(8):
-                query = f"SELECT ?s {{ ?s ?p {at}, {at} }}"
-                again = lambda query=query, graph=graph: self.queried_at(query, graph)  # noqa: E731
-                yield self.told("names", f"{name}, query {at}", again)
-
-    def queried_at(self, query: str, graph: str) -> str:
-        """Query a graph that may be there or not; return what is wrong with the reply."""
-        reply = self.client.post(f"/sparql/{graph}", data={"query": query})
-        return f"500 {reply.text[:100]}" if reply.status_code == 500 else ""
+            address, graph = f"http://{name}:{self.place.port}/ok", name.partition(".")[0]
+            tried = self.told("names", address, self.added, address, graph)
+            yield replace(tried, fault=tried.fault.replace("it was added", "").strip())
+            for at in range(8):  # the graph may be there or not
+                data = {"query": f"SELECT ?s {{ ?s ?p {at}, {at} }}"}
+                what, fine = f"{name}, query {at}", {*range(200, 600)} - {500}
+                yield self.told("names", what, self.posted, f"/sparql/{graph}", fine, data=data)
 
     def settings(self) -> Iterator[Tried]:
         """What only an operator may set, given with a graph or a question."""
-        there = f"http://127.0.0.1:{self.place.port}/v1"
-        for name in (
-            "token_env",
-            "private_addresses",
-            "public_only",
-            "sources",
-            "examples",
-            "proxy",
-        ):
+        there, path = f"http://127.0.0.1:{self.place.port}/v1", "/api/v1/graphs"
+        operators = "token_env private_addresses public_only sources examples proxy"
+        for name in operators.split():
             body = {"name": "inside", "url": f"http://{OPEN}:{self.place.port}/", name: there}
-
-            def add(body: dict[str, str] = body) -> str:
-                status = self.client.post("/api/v1/graphs", json=body).status_code
-                return "" if status == 422 else str(status)
-
-            yield self.told("settings", f"{name} of a graph", add)
+            yield self.told("settings", f"{name} of a graph", self.posted, path, {422}, json=body)
+        path, fine = "/api/v1/ask", range(400, 500)
         for name in ("base_url", "key_env", "provider", "ranking", "examples", "model", "proxy"):
             asked = {"question": "Which moons?", "method": "grasp", "settings": {name: there}}
-
-            def ask(asked: dict[str, Any] = asked) -> str:
-                reply = self.client.post("/api/v1/ask", json=asked)
-                return "" if 400 <= reply.status_code < 500 else f"{reply.status_code}"
-
-            yield self.told("settings", f"{name} of a method", ask)
+            yield self.told("settings", f"{name} of a method", self.posted, path, fine, json=asked)
 
 
 DOORS: dict[str, Callable[[Campaign], Iterator[Tried]]] = {
@@ -315,16 +285,12 @@ def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     before = os.environ.get("PYTHONPATH", "")
     os.environ["PYTHONPATH"] = f"{folder / 'site'}{os.pathsep}{before}"
     place = Place()
-    with (
-        place.listening(),
-        served(folder) as (url, _),
-        httpx2.Client(base_url=url, timeout=60) as client,
-    ):
+    with place.listening(), serve(folder) as (client, _):
         tried = Campaign(client, place)
         for door in given.only:
             yield from DOORS[door](tried)
         there = client.get("/healthz").status_code == 200
-        yield Tried("the server", "lives on", "" if there else "it is gone", 0.0)
+        yield Tried("the server", "lives on", "" if there else "it is gone")
 
 
 if __name__ == "__main__":

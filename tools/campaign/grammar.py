@@ -9,7 +9,6 @@ out or writing a second time changes nothing; and if what was laid out or writte
 query itself gives, over a small graph.
 """
 
-import asyncio
 import contextlib
 import itertools
 import re
@@ -17,14 +16,14 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from random import Random
 
-import httpx2
 from pyoxigraph import BlankNode, QueryBoolean, QueryTriples, RdfFormat, Store
-from tools.campaign._tries import Tried, main, served
+from tools.campaign._tries import Tried, listen, main, send_query, serve
 
 from askgraph.answers.query_parts import read_back
 from askgraph.answers.verbalize import in_words
@@ -33,12 +32,11 @@ from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.write import laid_out, text_of
+from askgraph.sparql.serializer import laid_out, text_of
 from askgraph.workspace import Workspace
 
 DEPTH = 16
 NOBODY = "http://127.0.0.1:9/"
-ROUTES = ("query", "answer", "validate", "format", "parts", "refine", "evidence")
 SMALL = """
 @prefix e: <https://e.org/> . e:a a e:C ; e:p e:b, 1 ; e:q "x"@en . e:b e:p e:c ; e:q "y", 2.5 .
 e:c a e:C ; e:q true ; e:p e:a . _:n e:p e:a .
@@ -114,18 +112,8 @@ class Drawn:
         """Return a text with one to three small things wrong."""
         words = re.findall(r"\s+|\w+|\W", text)
         for _ in range(self._chance.randint(1, 3)):
-            at = self._chance.randrange(len(words) + 1)
-            match self._chance.randrange(5):
-                case 0:
-                    del words[at : at + 1]
-                case 1:
-                    words[at:at] = words[at : at + 3]
-                case 2:
-                    words[at:at] = [self._chance.choice(BROKEN)]
-                case 3:
-                    words[at : at + 3] = reversed(words[at : at + 3])
-                case _:
-                    del words[at + self._chance.randrange(40) :]
+            if (at := spoil(words, self._chance, BROKEN, turned=3)) is not None:
+                del words[at + self._chance.randrange(40) :]
         return "".join(words)
 
     def _drawn(self, name: str, depth: int) -> Iterator[str]:
@@ -151,6 +139,23 @@ class Drawn:
                 yield text if text == "a" else self._chance.choice((str, str, str.lower))(text)
             else:
                 yield from self._drawn(bare, depth)
+
+
+def spoil(words: list[str], chance: Random, pasted: Sequence[str], *, turned: int) -> int | None:
+    """Lose, repeat, paste or turn words, at a place by chance; return the place if none is done."""
+    at = chance.randrange(len(words) + 1)
+    match chance.randrange(5):
+        case 0:
+            del words[at : at + 1]
+        case 1:
+            words[at:at] = words[at : at + 3]
+        case 2:
+            words[at:at] = [chance.choice(pasted)]
+        case 3:
+            words[at : at + turned] = reversed(words[at : at + turned])
+        case _:
+            return at
+    return None
 
 
 @cache
@@ -295,51 +300,24 @@ def grown(drawn: Drawn, number: int) -> Iterator[Tried]:
             yield Tried("grown", f"{name} {piece!r}", fault, took[1])
 
 
-async def sent(url: str, texts: list[str]) -> list[Tried]:
-    """Send texts to every route that reads a query; a status of 500, or no reply, is a fault."""
-    turns = asyncio.Semaphore(4)
-    async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
+def over_rest(folder: Path, texts: list[str]) -> Iterator[Tried]:
+    """Send texts to a server; a status of 500, no reply, or a SERVICE that is called is a fault."""
+    (folder / "small.ttl").write_text(SMALL)
+    Workspace(folder).add("small", [folder / "small.ttl"])
+    with listen() as (address, calls), serve(folder) as (client, _), ThreadPoolExecutor(4) as pool:
 
-        async def one(text: str) -> Tried:
-            faults = []
-            async with turns:
-                began = time.monotonic()
-                for route in (*ROUTES, "sparql"):
-                    body = {"query": text, **({"row": 0} if route == "evidence" else {})}
-                    path = f"/api/v1/graphs/small/{route}"
-                    if route == "sparql":
-                        reply = await client.post("/sparql/small", data={"query": text})
-                    else:
-                        reply = await client.post(path, json=body)
-                    if reply.status_code >= 500:
-                        faults.append(f"{route} {reply.status_code} {reply.text[:200]}")
+        def send(text: str) -> Tried:
+            began = time.monotonic()
+            faults = [
+                f"{route} {reply.status_code} {reply.text[:200]}"
+                for route, reply in send_query(client, text, "small")
+                if reply.status_code >= 500
+            ]
             return Tried("over REST", repr(text), "; ".join(faults), time.monotonic() - began)
 
-        return await asyncio.gather(*map(one, texts))
-
-
-async def over_rest(folder: Path, texts: list[str]) -> list[Tried]:
-    """Send texts to a server whose SERVICE, were it called, is counted here."""
-    (folder / "small.ttl").write_text(SMALL)
-    await asyncio.to_thread(Workspace(folder).add, "small", [folder / "small.ttl"])
-    called = 0
-
-    async def counted(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal called
-        called += 1
-        writer.close()
-
-    listening = await asyncio.start_server(counted, "127.0.0.1", 0)
-    place = listening.sockets[0].getsockname()[1]
-    with served(folder) as (url, _):
-        found = await sent(
-            url, [text.replace(NOBODY, f"http://127.0.0.1:{place}/") for text in texts]
-        )
-    listening.close()
-    return [
-        *found,
-        Tried("a SERVICE", "of all of these", f"called {called} times" if called else "", 0),
-    ]
+        yield from pool.map(send, (text.replace(NOBODY, f"{address}/") for text in texts))
+        fault = f"called {len(calls)} times" if calls else ""
+        yield Tried("a SERVICE", "of all of these", fault)
 
 
 def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
@@ -353,7 +331,7 @@ def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
         kind = "broken" if number % 2 else "as the grammar has it"
         yield Tried(kind, repr(text), "; ".join(one.faults), one.slowest)
     yield from grown(drawn, given.number // 50)
-    yield from asyncio.run(over_rest(folder, texts[: given.sent]))
+    yield from over_rest(folder, texts[: given.sent])
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tools.campaign._tries import Tried, main, print_lines, workspace
+from tools.campaign._tries import QUESTION, Tried, main, print_lines, workspace
 
 from askgraph.errors import AskgraphError
 from askgraph.evaluation.runs.one_question import trace_of
@@ -25,7 +25,6 @@ from askgraph.methods import Method, closed
 from askgraph.trace import Answer, Question, attempt_of
 from askgraph.workspace import Workspace
 
-QUESTION = "Which moons orbit Jupiter?"
 METHODS: dict[str, dict[str, str]] = {
     **{name: {} for name in ("guided", "grasp", "graf-von-data", "sparql-llm", "dfsl", "direct")},
     "multi-stage": {"writer": "model"},
@@ -35,6 +34,7 @@ METHODS: dict[str, dict[str, str]] = {
 _AT_ONCE = 4  # they wait for the model's server mostly
 
 Writer = asyncio.StreamWriter
+Fault = Callable[[Writer], Awaitable[None]]
 _EVENT = (
     b'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":['
     b'{"index":0,"delta":{"role":"assistant","content":%s},"finish_reason":%s}]}\n\n'
@@ -47,14 +47,24 @@ def event(text: str, finish: str | None = None) -> bytes:
     return _EVENT % (json.dumps(text).encode(), json.dumps(finish).encode())
 
 
-def reply(status: str, kind: str, body: bytes) -> Callable[[Writer], Awaitable[None]]:
-    """Return what answers with a status and a body."""
+def write(*parts: bytes) -> Fault:
+    """Return what sends these bytes and closes the connection."""
 
     async def act(writer: Writer) -> None:
-        head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
-        writer.write(head.encode() + body)
+        writer.write(b"".join(parts))
 
     return act
+
+
+def reply(status: str, kind: str, body: bytes) -> Fault:
+    """Return what answers with a status and a body."""
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    return write(head.encode(), body)
+
+
+def say(*events: bytes) -> Fault:
+    """Return what streams some events to their end, as a model does."""
+    return write(_STREAM, *events, event("", "stop"), b"data: [DONE]\n\n")
 
 
 async def hang(writer: Writer) -> None:
@@ -71,55 +81,28 @@ async def drip(writer: Writer) -> None:
         await asyncio.sleep(1)
 
 
-async def end_early(writer: Writer) -> None:
-    """End the stream in the middle of an event."""
-    writer.write(_STREAM + event("The moons") + event("of Jupiter")[:40])
+_HALVES = event("x").replace(b'"x"', b'"\\ud83d moons \\udc00"')
+"""Halves of a character, each by itself, which JSON can write and UTF-8 cannot."""
 
-
-async def close(writer: Writer) -> None:
-    """Close the connection without a word."""
-
-
-def said(text: str) -> Callable[[Writer], Awaitable[None]]:
-    """Return what says a text as a model does."""
-
-    async def act(writer: Writer) -> None:
-        writer.write(_STREAM + event(text) + event("", "stop") + b"data: [DONE]\n\n")
-
-    return act
-
-
-async def split_characters(writer: Writer) -> None:
-    """Send lone halves of a character that JSON can write and UTF-8 cannot."""
-    lone = event("x").replace(b'"x"', b'"\\ud83d moons \\udc00"')
-    writer.write(_STREAM + lone + event("", "stop") + b"data: [DONE]\n\n")
-
-
-async def split_in_reasoning(writer: Writer) -> None:
-    """Send them as what a model thinks, in place of a reply."""
-    lone = event("x").replace(b'"content":"x"', b'"reasoning_content":"\\ud83d moons \\udc00"')
-    writer.write(_STREAM + lone + event("", "stop") + b"data: [DONE]\n\n")
-
-
-FAULTS: dict[str, Callable[[Writer], Awaitable[None]] | None] = {
+FAULTS: dict[str, Fault | None] = {
     "is not there": None,
     "hangs": hang,
-    "closes at once": close,
+    "closes at once": write(),
     "500": reply("500 Internal Server Error", "text/plain", b"it broke"),
     "503": reply("503 Service Unavailable", "text/plain", b"busy"),
     "a page of HTML": reply("200 OK", "text/html", b"<html><body>Welcome</body></html>"),
     "other JSON": reply("200 OK", "application/json", b'{"hello": 1}'),
     "drips": drip,
-    "ends its stream": end_early,
-    "says nothing": said(""),
-    "says rubbish": said("}{ \x00 SELECT (((" * 200),
-    "halves of characters": split_characters,
-    "halves in its reasoning": split_in_reasoning,
+    "ends its stream": write(_STREAM, event("The moons"), event("of Jupiter")[:40]),
+    "says nothing": say(event("")),
+    "says rubbish": say(event("}{ \x00 SELECT (((" * 200)),
+    "halves of characters": say(_HALVES),
+    "halves in its reasoning": say(_HALVES.replace(b"content", b"reasoning_content")),
 }
 
 
 @asynccontextmanager
-async def failing(fault: Callable[[Writer], Awaitable[None]] | None) -> AsyncIterator[str]:
+async def failing(fault: Fault | None) -> AsyncIterator[str]:
     """Run a model server with a fault; give its address."""
 
     async def served(reader: asyncio.StreamReader, writer: Writer) -> None:

@@ -7,25 +7,21 @@ with a status below 500 within a second of the processor, and the server lives o
 the slowest reply by the clock and by the processor, and how long the other caller waited.
 """
 
-import asyncio
 import contextlib
 import os
 import statistics
 import sys
+import threading
 import time
 from argparse import Namespace
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
-from tools.campaign._tries import Tried, main, print_lines, served, tree
+from tools.campaign._tries import Tried, main, print_lines, send_query, serve, tree
 
 SECONDS = 1.0
-ROUTES: dict[str, dict[str, int]] = {
-    **{name: {} for name in ("query", "answer", "validate", "format", "parts")},
-    "evidence": {"row": 0},
-}
 MOST = 100_000  # characters that a route of the REST interface takes; `/sparql` takes 1,000,000
 
 # head, what is repeated, tail
@@ -88,15 +84,13 @@ def bomb(form: str, characters: int) -> str:
     return head + part * ((characters - len(head) - len(tail)) // len(part)) + tail
 
 
-async def waited(url: str, stop: asyncio.Event) -> list[float]:
-    """Ask `healthz` until it stops; return how long each took, in seconds."""
+def ask_health(client: httpx2.Client, stop: threading.Event) -> list[float]:
+    """Ask `healthz` until it stops; return how long each took, in milliseconds."""
     took = []
-    async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
-        while not stop.is_set():
-            began = time.perf_counter()
-            (await client.get("/healthz")).raise_for_status()
-            took.append(time.perf_counter() - began)
-            await asyncio.sleep(0.01)
+    while not stop.wait(0.01):
+        began = time.perf_counter()
+        client.get("/healthz").raise_for_status()
+        took.append(1000 * (time.perf_counter() - began))
     return took
 
 
@@ -110,80 +104,61 @@ def used(pid: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-@dataclass(frozen=True)
-class Sent:
-    """What came of a query: the slowest reply, and how long another caller waited meanwhile."""
-
-    form: str
-    characters: int
-    statuses: list[int]
-    seconds: float
-    processor: float
-    route: str
-    others: list[float]
-
-    @property
-    def line(self) -> tuple[object, ...]:
-        """Its line of the table; what others waited is in milliseconds."""
-        median, most = (f"{1000 * one:.0f}" for one in (statistics.median(self.others), self.most))
-        took = (f"{self.seconds:.2f}", f"{self.processor:.2f}", self.route, median, most)
-        return (self.form, self.characters, *self.statuses[:1], *took)
-
-    @property
-    def most(self) -> float:
-        """The longest that another caller waited."""
-        return max(self.others)
-
-    @property
-    def fault(self) -> str:
-        """What was not survived."""
-        if self.statuses[-1] >= 500:
-            return f"a status of {self.statuses[-1]}"
-        return f"{self.processor:.2f} s of the processor" if self.processor > SECONDS else ""
+Row = tuple[str, int, int, float, float, str, list[float]]
+"""A query, its characters and worst status, its slowest reply by the clock and by the processor,
+the route of that, and the milliseconds that another caller waited meanwhile."""
 
 
-async def sent(url: str, pid: int, form: str, characters: int) -> Sent:
+def send(client: httpx2.Client, pid: int, form: str, characters: int) -> Row:
     """Send a query to each route, one after the other; return what came."""
     query, shorter = bomb(form, characters), bomb(form, min(characters, MOST))
-    stop = asyncio.Event()
-    other = asyncio.create_task(waited(url, stop))
-    replies: list[tuple[float, float, str]] = []
-    statuses = set()
-    async with httpx2.AsyncClient(base_url=url, timeout=120) as client:
-        for route in (*ROUTES, "sparql"):
+    stop = threading.Event()
+    replies = []
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(ask_health, client, stop)
+        try:
             began, before = time.perf_counter(), used(pid)
-            if route == "sparql":
-                reply = await client.post("/sparql/space", data={"query": query})
-            else:
-                body = {"query": shorter, **ROUTES[route]}
-                reply = await client.post(f"/api/v1/graphs/space/{route}", json=body)
-            if reply.status_code >= 500:
-                print(form, route, reply.text[:300], file=sys.stderr)
-            statuses.add(reply.status_code)
-            replies.append((time.perf_counter() - began, used(pid) - before, route))
-    stop.set()
-    seconds, _, route = max(replies)
-    most = max(processor for _, processor, _ in replies)
-    return Sent(form, len(query), sorted(statuses), seconds, most, route, await other)
+            for route, reply in send_query(client, shorter, whole=query):
+                took = (time.perf_counter() - began, used(pid) - before)
+                replies.append((*took, route, reply.status_code))
+                if reply.status_code >= 500:
+                    print(form, route, reply.text[:300], file=sys.stderr)
+                began, before = time.perf_counter(), used(pid)
+        finally:
+            stop.set()
+    seconds, _, route, _ = max(replies)
+    processor, status = max(one[1] for one in replies), max(one[3] for one in replies)
+    return form, len(query), status, seconds, processor, route, other.result()
 
 
 def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     """Send every query, and print what each came to."""
-    came = []
-    with served(folder, "--sample") as (url, pid):
-        asyncio.run(sent(url, pid, "patterns", 100))
+    rows: list[Row] = []
+    with serve(folder, "--sample", timeout=120) as (client, pid):
+        send(client, pid, "patterns", 100)
         for form in given.only:
-            came.append(one := asyncio.run(sent(url, pid, form, given.characters)))
-            said = f"{one.characters:,} characters: {', '.join(map(str, one.statuses))}"
-            yield Tried("a query", form, one.fault, one.seconds, said)
+            rows.append(row := send(client, pid, form, given.characters))
+            _, characters, status, seconds, processor, *_ = row
+            fault = f"{processor:.2f} s of the processor" if processor > SECONDS else ""
+            fault = f"a status of {status}" if status >= 500 else fault
+            words = f"{characters:,} characters: up to {status}"
+            yield Tried("a query", form, fault, seconds, words)
     heads = ("query", "characters", "status", "seconds", "processor", "route", "others, ms", "most")
-    print_lines(heads, *(one.line for one in came))
-    others = [wait for one in came for wait in one.others]
-    print(
-        f"slowest {max(one.seconds for one in came):.2f} s,"
-        f" {max(one.processor for one in came):.2f} s of the processor; healthz of another:"
-        f" median {1000 * statistics.median(others):.0f} ms, at most {1000 * max(others):.0f} ms"
+    figures = (
+        (*row[:3], f"{row[3]:.2f}", f"{row[4]:.2f}", row[5], *describe(row[6])) for row in rows
     )
+    print_lines(heads, *figures)
+    median, most = describe([wait for row in rows for wait in row[6]])
+    print(
+        f"slowest {max(row[3] for row in rows):.2f} s,"
+        f" {max(row[4] for row in rows):.2f} s of the processor; healthz of another:"
+        f" median {median} ms, at most {most} ms"
+    )
+
+
+def describe(waits: Sequence[float]) -> tuple[str, str]:
+    """Return the median and the maximum."""
+    return f"{statistics.median(waits):.0f}", f"{max(waits):.0f}"
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 
 from tools.campaign._tries import Tried, main, workspace
+from tools.campaign.grammar import spoil
 
 from askgraph import sample
 from askgraph.evaluation.benchmarks.formats import read_questions
@@ -47,20 +48,11 @@ def made(known: list[str], number: int, seed: int) -> Iterator[str]:
         some = chance.sample(known, chance.choice((1, 1, 2)))
         words = [word for text in some for word in text.split()]
         for _ in range(chance.randint(1, 5)):
-            at = chance.randrange(len(words) + 1)
-            match chance.randrange(5):
-                case 0:
-                    del words[at : at + 1]
-                case 1:
-                    words[at:at] = words[at : at + 3]
-                case 2:
-                    words[at:at] = [chance.choice(PASTED)]
-                case 3:
-                    words[at : at + 2] = reversed(words[at : at + 2])
-                case _ if at < len(words):
-                    letters = list(words[at])
-                    chance.shuffle(letters)
-                    words[at] = "".join(letters)
+            at = spoil(words, chance, PASTED, turned=2)
+            if at is not None and at < len(words):
+                letters = list(words[at])
+                chance.shuffle(letters)
+                words[at] = "".join(letters)
         yield " ".join(words)
 
 

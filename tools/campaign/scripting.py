@@ -26,7 +26,16 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx2
-from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Dialog,
+    Locator,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 from playwright.sync_api import Error as BrowserError
 from tools.campaign._tries import Tried, main, served
 
@@ -122,22 +131,22 @@ class Watched:
         context.add_cookies([{"name": VISITOR, "value": self.visitor, "url": self.url}])
         context.set_default_timeout(20_000)
         page = context.new_page()
-        page.on("console", lambda said: self._said(said.text))
-        page.on("dialog", self._interrupted)
-        page.on("request", lambda request: self._asked(request.url))
+        page.on("console", self._read_message)
+        page.on("dialog", self._dismiss)
+        page.on("request", self._look_at_request)
         return page
 
-    def _said(self, text: str) -> None:
-        if re.search(r"Content Security Policy|Refused to|violates", text):
-            self.wrong.append(text[:160])
+    def _read_message(self, message: ConsoleMessage) -> None:
+        if re.search(r"Content Security Policy|Refused to|violates", message.text):
+            self.wrong.append(message.text[:160])
 
-    def _interrupted(self, dialog: Dialog) -> None:
+    def _dismiss(self, dialog: Dialog) -> None:
         self.wrong.append("a dialog")
         dialog.dismiss()
 
-    def _asked(self, url: str) -> None:
-        if not url.startswith((self.url, "data:", "blob:", "file:", "about:")):
-            self.wrong.append(f"a request to {url[:100]}")
+    def _look_at_request(self, request: Request) -> None:
+        if not request.url.startswith((self.url, "data:", "blob:", "file:", "about:")):
+            self.wrong.append(f"a request to {request.url[:100]}")
 
     def fault(self, page: Page) -> str:
         """Return what is wrong with a page, once all of it is there."""
@@ -179,52 +188,53 @@ class Campaign:
         assert reply.is_success, reply.text
         return reply.json()
 
-    def tried(self, place: str, what: str, act: Callable[[], object]) -> Tried:
+    def tried(self, place: str, what: str, act: Callable[..., object], *given: Any) -> Tried:
         """Do something on the page, and look at it."""
         began = time.monotonic()
         try:
-            act()
+            act(*given)
             fault = self.watched.fault(self.page)
         except BrowserError as error:
             fault = f"the page does not answer: {str(error)[:200]}"
         return Tried(place, repr(what), fault, time.monotonic() - began)
 
-    def at(self, path: str) -> None:
-        """Open an address of the server."""
+    def at(self, path: str, comes: str = "") -> None:
+        """Open an address of the server, and wait for what comes there."""
         self.page.goto(self.watched.url + path)
+        if comes:
+            self.page.locator(comes).first.wait_for()
 
     def control(self) -> Tried:
         """Put an element with an attribute in, which has to be seen."""
         self.at("/")
         put = "document.body.insertAdjacentHTML('beforeend', '<b onclick=1></b>')"
-        seen = self.tried("the watch", "sees what is put in", lambda: self.page.evaluate(put))
+        seen = self.tried("the watch", "sees what is put in", self.page.evaluate, put)
         return Tried(seen.what, seen.how, "" if seen.fault else "it saw nothing", seen.seconds)
 
     def answers(self) -> Iterator[Tried]:
         """Answers in each of their views, with what folds out of them."""
         for view, run in self.runs.items():
-            yield self.tried("answers", view, lambda run=run: self.at(f"/run/{run}"))  # type: ignore[misc]
+            yield self.tried("answers", view, self.at, f"/run/{run}")
             self.page.locator(".answer, .note").first.wait_for()
             tabs = self.page.get_by_role("tab")
             for at in range(tabs.count()):
                 name = tabs.nth(at).inner_text()
                 yield self.tried("answers", f"{view}, {name}", tabs.nth(at).click)
-            folds = self.page.locator("main details > summary")
-            for at in range(folds.count()):
-                fold = folds.nth(at)
-                yield self.tried("answers", f"{view}, fold {at}", lambda fold=fold: _pressed(fold))  # type: ignore[misc]
-            marks = self.page.locator("main .pin, main .dot, main .bar, main svg [tabindex]")
-            for at in range(min(marks.count(), 6)):
-                mark = marks.nth(at)
-                yield self.tried("answers", f"{view}, mark {at}", lambda mark=mark: _pressed(mark))  # type: ignore[misc]
+            for kind, selector, most in (
+                ("fold", "main details > summary", 1000),
+                ("mark", "main .pin, main .dot, main .bar, main svg [tabindex]", 6),
+            ):
+                parts = self.page.locator(selector)
+                for at in range(min(parts.count(), most)):
+                    yield self.tried("answers", f"{view}, {kind} {at}", _press, parts.nth(at))
 
     def asking(self) -> Iterator[Tried]:
         """Questions that are script, asked in the page, and offers while they are written."""
         for text in SAID:
-            yield self.tried("asking", text, lambda text=text: self._asks(text))  # type: ignore[misc]
-        yield self.tried("asking", "history", lambda: self.at("/history"))
+            yield self.tried("asking", text, self._ask, text)
+        yield self.tried("asking", "history", self.at, "/history")
 
-    def _asks(self, text: str) -> None:
+    def _ask(self, text: str) -> None:
         self.at("/?graph=hostile")
         box = self.page.locator("[data-question]")
         box.fill(f"size of {text}"[:300])
@@ -235,15 +245,11 @@ class Campaign:
     def browsing(self) -> Iterator[Tried]:
         """The pages of the graph, of its classes and predicates and of each thing."""
         for path in ("/graphs", "/graphs/hostile", "/add", "/compare", "/boards"):
-            yield self.tried("browsing", path, lambda path=path: self.at(path))  # type: ignore[misc]
+            yield self.tried("browsing", path, self.at, path)
         for at in range(len(SAID)):
             for kind, name in (("iri", f"t{at}"), ("class", f"C{at}"), ("property", f"p{at}")):
                 path = f"/graphs/hostile?{kind}={quote(f'https://e.org/{name}', safe='')}"
-                yield self.tried("browsing", path, lambda path=path: self._browsed(path))  # type: ignore[misc]
-
-    def _browsed(self, path: str) -> None:
-        self.at(path)
-        self.page.locator("main h1:not(:empty)").first.wait_for()
+                yield self.tried("browsing", path, self.at, path, "main h1:not(:empty)")
 
     def addresses(self) -> Iterator[Tried]:
         """Addresses of the page that are script."""
@@ -251,56 +257,54 @@ class Campaign:
             said = quote(text, safe="")
             asked = f"/?q={said}&graph={said}"
             for path in (f"/run/{said}", f"/graphs/{said}", f"/boards/{said}", asked):
-                yield self.tried("addresses", path, lambda path=path: self.at(path))  # type: ignore[misc]
+                yield self.tried("addresses", path, self.at, path)
 
     def boards(self) -> Iterator[Tried]:
         """The board, as its owner and as another, and the file that is made of it."""
-        yield self.tried("boards", "its owner's", lambda: self.at(f"/boards/{self.board}"))
+        yield self.tried("boards", "its owner's", self.at, f"/boards/{self.board}")
         self.page.locator(".board[aria-busy=false]").wait_for()
         yield self.tried("boards", "brought up to date", lambda: None)
-        with self.page.expect_download() as begun:
-            self.page.get_by_role("button", name="Export as HTML").click()
-        file = self.folder / "board.html"
-        shutil.copy(begun.value.path(), file)
-        yield self.tried("boards", "as a file", lambda: self.page.goto(file.as_uri()))
+        file = self._save("Export as HTML", "board.html")
+        yield self.tried("boards", "as a file", self.page.goto, file.as_uri())
         own, self.watched.visitor = self.watched.visitor, new_visitor()
         self.page = self.watched.opened()
-        yield self.tried("boards", "another's", lambda: self.at(f"/boards/{self.board}"))
+        yield self.tried("boards", "another's", self.at, f"/boards/{self.board}")
         self.watched.visitor = own
         self.page = self.watched.opened()
+
+    def _save(self, button: str, name: str) -> Path:
+        """Press a button that saves a file; return where it lies."""
+        with self.page.expect_download() as begun:
+            self.page.get_by_role("button", name=button, exact=True).click()
+        shutil.copy(begun.value.path(), self.folder / name)
+        return self.folder / name
 
     def saved(self) -> Iterator[Tried]:
         """Pictures and tables that are saved."""
         self.at(f"/run/{self.runs['chart']}")
-        files = [self._picture(form) for form in ("SVG", "PNG")]
-        yield self.tried("saved", "SVG", lambda: self.page.goto(files[0].as_uri()))
+        files = []
+        for form in ("SVG", "PNG"):
+            self.page.get_by_role("button", name="Picture").click()
+            files.append(self._save(form, f"chart.{form.lower()}"))
+        yield self.tried("saved", "SVG", self.page.goto, files[0].as_uri())
         fault = "" if files[1].read_bytes().startswith(b"\x89PNG") else "no picture"
-        yield Tried("saved", "PNG", fault, 0.0)
-        run = self.runs["table"]
+        yield Tried("saved", "PNG", fault)
+        result = f"/api/v1/runs/{self.runs['table']}/result"
         for query in ("format=csv&names=true", "format=csv"):
-            reply = self.client.get(f"/api/v1/runs/{run}/result?{query}")
+            reply = self.client.get(f"{result}?{query}")
             cells = [cell for row in csv.reader(io.StringIO(reply.text)) for cell in row]
             ran = [one for one in cells if re.match(r"[=+@＝\t\r-]", one) and not _is_number(one)]
             fault = "" if "names" not in query else ", ".join(map(repr, ran))
             shown = "attachment" not in reply.headers["content-disposition"]
-            fault += "shown, not saved" if shown else ""
-            yield Tried("saved", query, fault, 0.0)
-        book = self.client.get(f"/api/v1/runs/{run}/result?format=xlsx").content
+            yield Tried("saved", query, fault + "shown, not saved" * shown)
+        book = self.client.get(f"{result}?format=xlsx").content
         with zipfile.ZipFile(io.BytesIO(book)) as opened:
             sheets = [opened.read(name).decode() for name in opened.namelist() if "sheet" in name]
         fault = "a formula" if any(re.search(r"<f[ >]", one) for one in sheets) else ""
-        yield Tried("saved", "format=xlsx", fault, 0.0)
-
-    def _picture(self, form: str) -> Path:
-        self.page.get_by_role("button", name="Picture").click()
-        with self.page.expect_download() as begun:
-            self.page.get_by_role("button", name=form, exact=True).click()
-        file = self.folder / f"chart.{form.lower()}"
-        shutil.copy(begun.value.path(), file)
-        return file
+        yield Tried("saved", "format=xlsx", fault)
 
 
-def _pressed(part: Any) -> None:
+def _press(part: Locator) -> None:
     part.dispatch_event("click")
     part.page.wait_for_timeout(100)
 

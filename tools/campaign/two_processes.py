@@ -14,17 +14,22 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx2
 from tools.campaign._tries import (
+    NEW,
+    OLD,
+    QUESTION,
     Ran,
     Tried,
     askgraph,
+    attempt,
     base,
     left_over,
     main,
-    served,
+    serve,
     triples,
     uploaded,
 )
@@ -33,7 +38,7 @@ from tools.campaign.kills import CASES
 from askgraph.workspace import Workspace
 
 _COUNT = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
-_SIZES = {8132, 8133}  # triples of the sample, and of what takes its place
+_ASKED = {"question": QUESTION, "graphs": ["space"]}
 
 
 def together(place: Path, *commands: str) -> list[Ran]:
@@ -49,30 +54,31 @@ def failed(runs: list[Ran], *fine: str) -> Iterator[str]:
             yield f"{ran.code} {ran.last[-200:]}"
 
 
+def lacking(place: Path, *names: str) -> Iterator[str]:
+    """Yield which of some graphs are not the new one."""
+    if lost := [name for name in names if triples(place, name) != NEW]:
+        yield f"not there, or not whole: {lost}"
+
+
 def six_graphs(place: Path) -> Iterator[str]:
     """Add six graphs at once."""
     names = [f"g{at}" for at in range(6)]
     yield from failed(together(place, *(f"add {name} more.ttl" for name in names)))
-    if lost := [name for name in names if triples(place, name) != 8133]:
-        yield f"not there: {lost}"
+    yield from lacking(place, *names)
 
 
 def one_name(place: Path) -> Iterator[str]:
     """Add graphs of one name at once, in place of another and not."""
-    runs = together(place, *["add new more.ttl"] * 3)
-    yield from failed(runs, "already")
+    yield from failed(together(place, *["add new more.ttl"] * 3), "already")
     yield from failed(together(place, *["add space more.ttl --replace"] * 3))
-    for name in ("new", "space"):
-        if triples(place, name) != 8133:
-            yield f"{name} is not whole"
+    yield from lacking(place, "new", "space")
 
 
 def index_beside_replace(place: Path) -> Iterator[str]:
     """Build an index while its graph is replaced."""
     build = "index build space --kind bm25"
     yield from failed(together(place, build, "add space more.ttl --replace", build), "built anew")
-    graph = Workspace(place).graph("space")
-    if not graph.indices["entities"].search("Jupiter"):
+    if not Workspace(place).graph("space").indices["entities"].search("Jupiter"):
         yield "the index finds nothing"
 
 
@@ -93,7 +99,7 @@ def commands_while_replaced(place: Path) -> Iterator[str]:
         while not going.done():
             yield from failed(together(place, "query -g space @count.rq"))
     yield from failed(going.result())
-    if triples(place, "space") not in _SIZES:
+    if triples(place, "space") not in (OLD, NEW):
         yield "it is not whole"
 
 
@@ -115,51 +121,39 @@ def replacing(place: Path, *, remove: bool = False) -> Iterator["Future[list[Ran
         yield pool.submit(work)
 
 
-def server_while_replaced(place: Path) -> Iterator[str]:
-    """Ask a server while the graph is replaced."""
-    yield from _asked(place, remove=False, fine=(200,))
+def unlike(what: str, reply: httpx2.Response, *fine: int) -> Iterator[str]:
+    """Yield a reply whose status is not as it has to be."""
+    if reply.status_code not in fine:
+        yield f"{what}: {reply.status_code} {reply.text[:200]}"
 
 
-def server_while_removed(place: Path) -> Iterator[str]:
-    """Ask a server while the graph is removed and added again."""
-    yield from _asked(place, remove=True, fine=(200, 404, 422))
-
-
-def _asked(place: Path, *, remove: bool, fine: tuple[int, ...]) -> Iterator[str]:
-    with served(place) as (url, _), httpx2.Client(base_url=url, timeout=60) as client:
+def server_while_replaced(place: Path, *, remove: bool = False) -> Iterator[str]:
+    """Ask a server while the graph is replaced, or removed and added again."""
+    fine = (200, 404, 422) if remove else (200,)
+    with serve(place) as (client, _):
         with replacing(place, remove=remove) as going:
             while not going.done():
-                body = {"query": _COUNT}
-                reply = client.post("/api/v1/graphs/space/query", json=body)
-                if reply.status_code not in fine:
-                    yield f"query: {reply.status_code} {reply.text[:200]}"
-                question = {"question": "Which moons orbit Jupiter?", "graphs": ["space"]}
-                reply = client.post("/api/v1/ask", json=question)
-                if reply.status_code not in fine:
-                    yield f"ask: {reply.status_code} {reply.text[:200]}"
+                path = "/api/v1/graphs/space/query"
+                yield from unlike("query", client.post(path, json={"query": _COUNT}), *fine)
+                yield from unlike("ask", client.post("/api/v1/ask", json=_ASKED), *fine)
                 time.sleep(0.02)
         yield from failed(going.result())
-        reply = client.post("/api/v1/ask", json={"question": "Which moons orbit Jupiter?"})
-        if reply.status_code != 200:
-            yield f"at the end: {reply.status_code} {reply.text[:200]}"
+        reply = client.post("/api/v1/ask", json={"question": QUESTION})
+        yield from unlike("at the end", reply, 200)
 
 
 def two_servers(place: Path) -> Iterator[str]:
     """Ask, judge and upload at two servers of one workspace and database."""
     more = (place / "more.ttl").read_bytes()
     with (
-        served(place) as (url, _),
-        served(place) as (other, _),
-        httpx2.Client(base_url=url, timeout=60) as one,
-        httpx2.Client(base_url=other, timeout=60) as two,
+        serve(place) as (one, _),
+        serve(place) as (two, _),
         ThreadPoolExecutor(4) as pool,
     ):
         both = [pool.submit(uploaded, at, "sent", "more.ttl", more) for at in (one, two)]
-        question = {"question": "Which moons orbit Jupiter?", "graphs": ["space"]}
-        asking = [pool.submit(at.post, "/api/v1/ask", json=question) for at in (one, two) * 10]
-        for reply in (each.result() for each in asking):
-            if reply.status_code != 200:
-                yield f"ask: {reply.status_code} {reply.text[:200]}"
+        asking = [pool.submit(at.post, "/api/v1/ask", json=_ASKED) for at in (one, two) * 10]
+        for each in asking:
+            yield from unlike("ask", each.result(), 200)
         found = [each.result() for each in both]
         if not any(status == 200 for status, _ in found):
             yield f"neither upload was added: {found}"
@@ -174,12 +168,11 @@ def _seen(one: httpx2.Client, two: httpx2.Client) -> Iterator[str]:
     asked, body = "/api/v1/graphs/sent/query", {"query": _COUNT}
     for at in (one, two):
         reply = at.post(asked, json=body)
-        if reply.status_code != 200 or "8133" not in reply.text:
-            yield f"what was sent: {reply.status_code} {reply.text[:200]}"
-    if (reply := one.delete("/api/v1/graphs/sent")).status_code != 204:
-        yield f"remove: {reply.status_code} {reply.text[:200]}"
-    if (reply := two.post(asked, json=body)).status_code != 404:
-        yield f"removed at the other: {reply.status_code} {reply.text[:200]}"
+        yield from unlike("what was sent", reply, 200)
+        if str(NEW) not in reply.text:
+            yield f"what was sent: {reply.text[:200]}"
+    yield from unlike("remove", one.delete("/api/v1/graphs/sent"), 204)
+    yield from unlike("removed at the other", two.post(asked, json=body), 404)
 
 
 TOGETHER: dict[str, Callable[[Path], Iterator[str]]] = {
@@ -189,7 +182,7 @@ TOGETHER: dict[str, Callable[[Path], Iterator[str]]] = {
     "two processes write one file": one_file,
     "commands while a graph is replaced": commands_while_replaced,
     "a server while a graph is replaced": server_while_replaced,
-    "a server while a graph is removed": server_while_removed,
+    "a server while a graph is removed": partial(server_while_replaced, remove=True),
     "two servers": two_servers,
 }
 
@@ -201,15 +194,12 @@ def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
         for at in range(given.rounds):
             place = folder / f"{at}-{what.replace(' ', '-')}"
             shutil.copytree(template, place)
-            began = time.monotonic()
-            try:
-                faults = list(dict.fromkeys(TOGETHER[what](place)))
-            except Exception as error:  # noqa: BLE001 - anything raised is what is looked for
-                faults = [f"{type(error).__name__}: {error}"]
-            if left := left_over(place):
-                faults.append(f"left over: {left}")
-            took = time.monotonic() - began
-            yield Tried(what, f"round {at + 1}", "; ".join(faults)[:600], took)
+
+            def act(what: str = what, place: Path = place) -> str:
+                faults = [*dict.fromkeys(TOGETHER[what](place)), left_over(place)]
+                return "; ".join(filter(None, faults))
+
+            yield attempt(what, f"round {at + 1}", act)
 
 
 if __name__ == "__main__":

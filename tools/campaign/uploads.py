@@ -13,24 +13,34 @@ import io
 import json
 import lzma
 import random
-import socket
 import sys
 import tarfile
-import threading
 import time
 import zipfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import httpx2
-from tools.campaign._tries import Tried, askgraph, base, left_over, main, peak, served, uploaded
+from tools.campaign._tries import (
+    Tried,
+    askgraph,
+    attempt,
+    base,
+    left_over,
+    listen,
+    main,
+    peak,
+    serve,
+    uploaded,
+)
 
 from askgraph.workspace import Workspace
+
+File = tuple[str, str, bytes]
+"""What it is, its name, its content."""
 
 _SECONDS, _MB, _MOST_WORDS = 60.0, 1000, 3000
 _SETTINGS = "\n[serve]\nupload_mb = 10\nupload_memory_mb = 600\nupload_seconds = 60\n"
@@ -51,94 +61,62 @@ _SMALL = {
 }
 
 
-@dataclass
-class Listening:
-    """An address of this machine that counts who connects."""
-
-    url: str = ""
-    asked: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-
-@contextmanager
-def listening() -> Iterator[Listening]:
-    """Listen on loopback, and hang up on everybody."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        known = Listening(f"http://127.0.0.1:{server.getsockname()[1]}")
-
-        def listen() -> None:
-            while True:
-                try:
-                    server.accept()[0].close()
-                except OSError:
-                    return
-                with known.lock:
-                    known.asked += 1
-
-        thread = threading.Thread(target=listen, daemon=True)
-        thread.start()
-        yield known
-        server.shutdown(socket.SHUT_RDWR)
-        thread.join(5)
-
-
-def broken(format: str) -> Iterator[tuple[str, str, bytes]]:
+def broken(format: str) -> Iterator[File]:
     """Yield broken and odd files of a format: what it is, its name, its content."""
     text = _SMALL[format]
-    data, name = text.encode(), f"odd.{format}"
-    chance = random.Random(format)
-    yield "empty", name, b""
-    yield "a half", name, data[: len(data) // 2]
-    yield "noise", name, chance.randbytes(20_000)
-    yield "zeros", name, bytes(20_000)
-    yield "a page", name, b"<!DOCTYPE html><html><body><p>Not found<br></body></html>"
-    yield "no UTF-8", name, text.encode("latin-1")
-    yield "UTF-16", name, text.encode("utf-16")
-    yield "UTF-32", name, text.encode("utf-32")
-    yield "UTF-8 with a mark", name, text.encode("utf-8-sig")
-    yield "halves of characters", name, text.replace("Ä", "\\ud83d").encode()
-    yield "a literal of 8 MB", name, text.replace("Ä", "x" * 8_000_000).encode()
-    yield "a line of 8 MB", name, data + b"x" * 8_000_000
-    yield "an IRI of 4 MB", name, text.replace("http://e/a", "http://e/" + "a" * 4_000_000).encode()
-    yield "bad IRIs", name, text.replace("http://e/", "http://e /<>").encode()
-    for other in _SMALL:
-        if other != format:
-            yield f"{other} by its content", name, _SMALL[other].encode()
+    data, large = text.encode(), "x" * 8_000_000
+    contents = {
+        "empty": b"",
+        "a half": data[: len(data) // 2],
+        "noise": random.Random(format).randbytes(20_000),
+        "zeros": bytes(20_000),
+        "a page": b"<!DOCTYPE html><html><body><p>Not found<br></body></html>",
+        "no UTF-8": text.encode("latin-1"),
+        "UTF-16": text.encode("utf-16"),
+        "UTF-32": text.encode("utf-32"),
+        "UTF-8 with a mark": text.encode("utf-8-sig"),
+        "halves of characters": text.replace("Ä", "\\ud83d").encode(),
+        "a literal of 8 MB": text.replace("Ä", large).encode(),
+        "a line of 8 MB": data + large.encode(),
+        "an IRI of 4 MB": text.replace("http://e/a", "http://e/" + "a" * 4_000_000).encode(),
+        "bad IRIs": text.replace("http://e/", "http://e /<>").encode(),
+    }
+    contents |= {f"{o} by its content": _SMALL[o].encode() for o in _SMALL if o != format}
+    for what, content in contents.items():
+        yield what, f"odd.{format}", content
 
 
-def packed() -> Iterator[tuple[str, str, bytes]]:
+def packed() -> Iterator[File]:
     """Yield what is packed: growing, cut off, damaged, within itself, by the wrong name."""
-    plain = _SMALL["ttl"].encode()
+    plain, zeros = _SMALL["ttl"].encode(), bytes(200 << 20)
+    many = (_TRIPLE.format('"x"') * 20_000).encode() * 25
     for ending, pack in _PACKERS.items():
-        yield f"{ending} of zeros", f"bomb.nt.{ending}", pack(bytes(200 << 20))
-        many = (_TRIPLE.format('"x"') * 20_000).encode() * 25
-        yield f"{ending} of triples", f"bomb.nt.{ending}", pack(many)
-        whole = pack(plain * 1000)
-        yield f"{ending}, a half", f"odd.ttl.{ending}", whole[: len(whole) // 2]
+        whole, odd = pack(plain * 1000), f"odd.ttl.{ending}"
         middle = len(whole) // 2
-        damaged = whole[:middle] + bytes(20) + whole[middle + 20 :]
-        yield f"{ending}, damaged", f"odd.ttl.{ending}", damaged
-        yield f"{ending} in itself", f"odd.ttl.{ending}", pack(pack(plain))
+        yield f"{ending} of zeros", f"bomb.nt.{ending}", pack(zeros)
+        yield f"{ending} of triples", f"bomb.nt.{ending}", pack(many)
+        yield f"{ending}, a half", odd, whole[:middle]
+        yield f"{ending}, damaged", odd, whole[:middle] + bytes(20) + whole[middle + 20 :]
+        yield f"{ending} in itself", odd, pack(pack(plain))
         yield f"{ending} without its name", "odd.ttl", pack(plain)
-        yield f"no {ending}", f"odd.ttl.{ending}", plain
+        yield f"no {ending}", odd, plain
     for name in ("odd.zip", "odd.ttl"):
-        yield f"a zip, {name}", name, _zipped({"a.ttl": plain})
-    yield "a zip of zeros", "odd.ttl", _zipped({"a.nt": bytes(200 << 20)})
+        yield f"a zip, {name}", name, _zipped("a.ttl", plain)
+    yield "a zip of zeros", "odd.ttl", _zipped("a.nt", zeros)
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
         archive.addfile(tarfile.TarInfo("../../up.ttl"), io.BytesIO(b""))
     yield "a tar", "odd.ttl.gz", out.getvalue()
 
 
-def _zipped(files: dict[str, bytes]) -> bytes:
+def _zipped(name: str, data: bytes) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
+        archive.writestr(name, data)
     return out.getvalue()
 
 
-def reaching(url: str) -> Iterator[tuple[str, str, bytes]]:
+def reaching(url: str) -> Iterator[File]:
     """Yield documents that multiply or reach out, to an address and to files."""
     body = '<rdf:Description rdf:about="http://e/a"><e:b>&z;</e:b></rdf:Description>'
     laughs = '<!ENTITY a "ha">' + "".join(
@@ -173,53 +151,42 @@ def reaching(url: str) -> Iterator[tuple[str, str, bytes]]:
     yield "a base elsewhere", "odd.ttl", f"@base <{url}/> . <a> <b> <c> .".encode()
 
 
-def deep() -> Iterator[tuple[str, str, bytes]]:
+def deep() -> Iterator[File]:
     """Yield documents nested twenty thousand times, and with as many of one thing."""
-    n = 20_000
-    start = "@prefix e: <http://e/> . e:a e:b "
-    yield "brackets", "odd.ttl", (start + "[ e:b " * n + "1" + " ]" * n + " .").encode()
-    yield "lists", "odd.ttl", (start + "(" * n + ")" * n + " .").encode()
-    yield "open brackets", "odd.trig", ("e:g { " + start + "[ e:b " * n).encode()
-    yield "a long list", "odd.ttl", (start + "(" + "1 " * n + ") .").encode()
+    n, start = 20_000, "@prefix e: <http://e/> . e:a e:b "
     prefixes = "".join(f"@prefix p{i}: <http://e/{i}/> .\n" for i in range(n))
-    yield "prefixes", "odd.ttl", (prefixes + "p1:a p2:b p3:c .").encode()
-    yield "elements", "odd.rdf", _RDF.format("<e:A>" * n + "</e:A>" * n).encode()
-    yield (
-        "statements in statements",
-        "odd.rdf",
-        _RDF.format("<e:A><e:b>" * n + "</e:b></e:A>" * n).encode(),
-    )
     attributes = " ".join(f'e:a{i}="x"' for i in range(n // 5))
-    yield "attributes", "odd.rdf", _RDF.format(f"<e:A {attributes}/>").encode()
-    yield "arrays", "odd.jsonld", ("[" * n + "]" * n).encode()
-    yield "objects", "odd.jsonld", ('{"http://e/b":' * n + "1" + "}" * n).encode()
-    yield "lists of lists", "odd.jsonld", ('{"@list":[' * n + "]}" * n).encode()
     terms = {f"t{i}": f"t{i + 1}:x" for i in range(2000)}
     chain = json.dumps({"@context": terms, "@id": "http://e/a", "t0": "x"})
-    yield "terms by terms", "odd.jsonld", chain.encode()
-    quoted = "<< " * n + "<http://e/a>"
-    yield "quoted triples", "odd.ttl", quoted.encode()
-    yield (
-        "blank nodes",
-        "odd.nt",
-        "".join(f"_:b{i} <http://e/b> _:b{i + 1} .\n" for i in range(n)).encode(),
+    blanks = "".join(f"_:b{i} <http://e/b> _:b{i + 1} .\n" for i in range(n))
+    texts = (
+        ("brackets", "ttl", start + "[ e:b " * n + "1" + " ]" * n + " ."),
+        ("lists", "ttl", start + "(" * n + ")" * n + " ."),
+        ("open brackets", "trig", "e:g { " + start + "[ e:b " * n),
+        ("a long list", "ttl", start + "(" + "1 " * n + ") ."),
+        ("prefixes", "ttl", prefixes + "p1:a p2:b p3:c ."),
+        ("elements", "rdf", _RDF.format("<e:A>" * n + "</e:A>" * n)),
+        ("statements in statements", "rdf", _RDF.format("<e:A><e:b>" * n + "</e:b></e:A>" * n)),
+        ("attributes", "rdf", _RDF.format(f"<e:A {attributes}/>")),
+        ("arrays", "jsonld", "[" * n + "]" * n),
+        ("objects", "jsonld", '{"http://e/b":' * n + "1" + "}" * n),
+        ("lists of lists", "jsonld", '{"@list":[' * n + "]}" * n),
+        ("terms by terms", "jsonld", chain),
+        ("quoted triples", "ttl", "<< " * n + "<http://e/a>"),
+        ("blank nodes", "nt", blanks),
     )
+    for what, format, text in texts:
+        yield what, f"odd.{format}", text.encode()
 
 
-def names() -> Iterator[tuple[str, str, bytes]]:
+def names() -> Iterator[File]:
     """Yield a good file by odd names."""
-    for name in (
-        "../../up.ttl",
-        "a" * 240 + ".ttl",
-        "Ä Ö\u202e.ttl",
-        ".ttl",
-        "-x.ttl",
-        "a.b.c.TTL",
-    ):
+    long = "a" * 240 + ".ttl"
+    for name in ("../../up.ttl", long, "Ä Ö\u202e.ttl", ".ttl", "-x.ttl", "a.b.c.TTL"):
         yield repr(name[-12:]), name, _SMALL["ttl"].encode()
 
 
-def kinds(url: str) -> dict[str, Callable[[], Iterator[tuple[str, str, bytes]]]]:
+def kinds(url: str) -> dict[str, Callable[[], Iterator[File]]]:
     """Return what makes the files of each kind."""
     return {
         **{format: partial(broken, format) for format in _SMALL},
@@ -230,13 +197,12 @@ def kinds(url: str) -> dict[str, Callable[[], Iterator[tuple[str, str, bytes]]]]
     }
 
 
-def by_command(place: Path, folder: Path, name: str, content: bytes) -> str:
+def add_by_command(place: Path, folder: Path, name: str, content: bytes) -> str:
     """Add a file on the command line; return a fault."""
     folder.mkdir()
     path = folder / name.replace("../", "")
     path.write_bytes(content)
-    graph = f"g{folder.name}"
-    ran = askgraph(place, "add", graph, path, seconds=2 * _SECONDS)
+    ran = askgraph(place, "add", f"g{folder.name}", path, seconds=2 * _SECONDS)
     path.unlink()
     if ran.code not in (0, 2) or "a bug" in ran.said:
         return f"the command: {ran.code} {ran.said.strip()[-200:]}"
@@ -244,12 +210,12 @@ def by_command(place: Path, folder: Path, name: str, content: bytes) -> str:
         return f"the command does not name the file: {ran.last[-200:]}"
     if len(ran.said) > _MOST_WORDS:
         return f"the command says {len(ran.said):,} characters"
-    if ran.seconds > _SECONDS:
-        return f"the command took {ran.seconds:.1f} s"
-    return f"the command took {ran.mb:.0f} MB" if ran.mb > _MB else ""
+    if ran.seconds > _SECONDS or ran.mb > _MB:
+        return f"the command took {ran.seconds:.1f} s and {ran.mb:.0f} MB"
+    return ""
 
 
-def by_server(client: httpx2.Client, graph: str, name: str, content: bytes) -> str:
+def upload_to_server(client: httpx2.Client, graph: str, name: str, content: bytes) -> str:
     """Upload a file; return a fault."""
     began = time.monotonic()
     status, said = uploaded(client, graph, name, content)
@@ -258,42 +224,39 @@ def by_server(client: httpx2.Client, graph: str, name: str, content: bytes) -> s
         return f"the server: {status} {said[:200]}"
     if len(said) > _MOST_WORDS:
         return f"the server says {len(said):,} characters"
-    if seconds > _SECONDS:
-        return f"the server took {seconds:.1f} s"
-    return ""
+    return f"the server took {seconds:.1f} s" if seconds > _SECONDS else ""
 
 
 def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     """Try the files of these kinds, two at a time."""
-    place, place_of_commands = base(folder / "workspace", _SETTINGS), base(folder / "commands")
+    place, commands = base(folder / "workspace", _SETTINGS), base(folder / "commands")
     with (
-        listening() as other,
-        served(place) as (url, pid),
-        httpx2.Client(base_url=url, timeout=120) as client,
+        listen() as (address, hits),
+        serve(place, timeout=120) as (client, pid),
         ThreadPoolExecutor(2) as pool,
     ):
 
-        def one(kind: str, number: int, what: str, name: str, content: bytes) -> Tried:
-            began, graph = time.monotonic(), f"{kind.replace(' ', '-')}-{number}"
-            try:
-                fault = by_server(client, graph, name, content)
-                fault = fault or by_command(place_of_commands, folder / graph, name, content)
-            except Exception as error:  # noqa: BLE001 - whatever is raised is what is looked for
-                fault = f"{type(error).__name__}: {error}"
-            return Tried(kind, what, fault, time.monotonic() - began)
+        def try_one(kind: str, number: int, what: str, name: str, content: bytes) -> Tried:
+            graph = f"{kind.replace(' ', '-')}-{number}"
 
-        for kind, files in kinds(other.url).items():
+            def act() -> str:
+                fault = upload_to_server(client, graph, name, content)
+                return fault or add_by_command(commands, folder / graph, name, content)
+
+            return attempt(kind, what, act)
+
+        for kind, files in kinds(address).items():
             if kind in given.only:
-                waiting = [pool.submit(one, kind, at, *file) for at, file in enumerate(files())]
+                waiting = [pool.submit(try_one, kind, at, *file) for at, file in enumerate(files())]
                 yield from (each.result() for each in waiting)
-        yield Tried("the server", "requests that left", f"{other.asked}" * bool(other.asked), 0.0)
+        yield Tried("the server", "requests that left", f"{len(hits)}" * bool(hits))
         health = client.get("/healthz").status_code
-        yield Tried("the server", "lives", "" if health == 200 else f"{health}", 0.0)
+        yield Tried("the server", "lives", "" if health == 200 else f"{health}")
         most = peak(pid)
-        yield Tried("the server", "memory", f"{most:.0f} MB" if most > _MB else "", 0.0)
+        yield Tried("the server", "memory", f"{most:.0f} MB" if most > _MB else "")
         used = {Path(s).parent for g in Workspace(place).graphs().values() for s in g.sources}
         kept = [one.name for one in (place / "uploads").glob("[!.]*") if one not in used]
-        yield Tried("the server", "files kept", ", ".join(kept) or left_over(place), 0.0)
+        yield Tried("the server", "files kept", ", ".join(kept) or left_over(place))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx2
-from tools.campaign._tries import Tried, main, served
+from tools.campaign._tries import Tried, main, serve
 
 _SECONDS, _WAITED = 30.0, 0.5
 _JSON = b"Content-Type: application/json\r\n"
@@ -92,13 +91,8 @@ def bodies() -> Iterator[Sent]:
         yield f"{path} no name", posted(path, f'{{"{_HALF}": 1}}'.encode()), True
     fields = b"Content-Type: application/x-www-form-urlencoded\r\n"
     plain = b"Content-Type: application/sparql-query; charset=klingon\r\n"
-    for body in (
-        b"query=ASK{}&query=ASK{}",
-        b"query=%ff",
-        b"query",
-        b"&" * 5000,
-        b"update=DROP+ALL",
-    ):
+    odd = (b"query=ASK{}&query=ASK{}", b"query=%ff", b"query", b"&" * 5000, b"update=DROP+ALL")
+    for body in odd:
         yield f"/sparql {body[:24]!r}", posted("/sparql/space", body, fields), True
     yield "/sparql, no UTF-8", posted("/sparql/space", b'SELECT * {?s ?p "\xff"}', plain), True
     parts = b"Content-Type: multipart/form-data%s\r\n"
@@ -137,8 +131,8 @@ def fault_of(reply: bytes, *, complete: bool) -> str:
 
 def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
     """Send each by itself, and ask after it how the server is."""
-    with served(folder, "--sample") as (url, _), httpx2.Client(base_url=url, timeout=30) as client:
-        port = int(url.rpartition(":")[2])
+    with serve(folder, "--sample", timeout=30) as (client, _):
+        port = client.base_url.port or 0
         each = ((kind, sent) for kind in given.only for sent in KINDS[kind]())
         for kind, (what, data, complete) in each:
             began = time.monotonic()
@@ -149,7 +143,7 @@ def campaign(folder: Path, given: Namespace) -> Iterator[Tried]:
             yield Tried(kind, what, fault, time.monotonic() - began, f"{reply[:60]!r}")
         lines = (folder / "serve.log").read_text("utf-8").splitlines()
         bugs = [line[:200] for line in lines if "by a bug" in line]
-        yield Tried("the log", "bugs", "; ".join(bugs), 0.0)
+        yield Tried("the log", "bugs", "; ".join(bugs))
 
 
 if __name__ == "__main__":

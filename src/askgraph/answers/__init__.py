@@ -16,6 +16,7 @@ import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from pyoxigraph import Literal, NamedNode
 
@@ -36,8 +37,8 @@ from askgraph.sparql import Call, Query, QueryText, renamed
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import GraphResult, Result, SelectResult, Term, order_of_term
+from askgraph.sparql.serializer import by_subject, laid_out, text_of, tree_of
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
-from askgraph.sparql.write import by_subject, laid_out, text_of, tree_of
 from askgraph.trace import Answer, Clarification, Option
 
 _LABELLED = 200  # rows whose resources are named
@@ -131,13 +132,13 @@ class AnswerBuilder:
         if isinstance(given, SelectResult):
             given = given if ordered else given.sorted()
             if self.graph.arrays is not None:  # what is asked nobody comes before the evidence
-                known |= await self._new_labels(_resources(given, _LABELLED), known)
+                known |= await self._new_labels(_resources(given), known)
                 given = given if ordered else arranged(given, tree, known)
         (behind, why_empty), decided = await asyncio.gather(
             self._behind(query, given), self._decided(tree, given)
         )
         if isinstance(given, SelectResult):
-            named = [*_resources(given, _LABELLED), *behind.iris, *self._called(given.variables)]
+            named = [*_resources(given), *behind.iris, *self._called(given.variables)]
             known = await self.apart(known | await self._new_labels(named, known))
         answer = await self.reading(query, given, columns=columns, labels=known)
         return replace(
@@ -301,13 +302,7 @@ def arranged(given: SelectResult, tree: Query | None, labels: Mapping[str, str])
         return given
     if len(rows) > _LABELLED:
         labels = {}
-    known: dict[Term | None, tuple[object, ...]] = {}
-
-    def place(term: Term | None) -> tuple[object, ...]:
-        if term not in known:
-            known[term] = _place(term, labels)
-        return known[term]
-
+    place = cache(lambda term: _place(term, labels))
     found = sorted(rows, key=lambda row: tuple(map(place, row)))
     at = _counts_at(given, tree)
     if at is not None:
@@ -357,5 +352,5 @@ def is_ordered(query: str) -> bool:
         return False
 
 
-def _resources(result: SelectResult, rows: int | None = None) -> list[str]:
-    return [t.value for row in result.rows[:rows] for t in row if isinstance(t, NamedNode)]
+def _resources(result: SelectResult) -> list[str]:
+    return [t.value for row in result.rows[:_LABELLED] for t in row if isinstance(t, NamedNode)]

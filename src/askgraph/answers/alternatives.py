@@ -15,6 +15,7 @@ from askgraph.answers.verbalize import descriptions_of, labels_of
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
+from askgraph.graph.profile import Profile
 from askgraph.index.names import Kind, name_tokens
 from askgraph.sparql import (
     Call,
@@ -31,7 +32,7 @@ from askgraph.sparql import (
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 _KINDS = {"entity": Kind.ENTITY, "class": Kind.CLASS, "predicate": Kind.PREDICATE}
 _AT_ONCE = 2  # queries sent to one graph at a time
@@ -126,24 +127,10 @@ class _Search:
             label = _label(part.term, labels)
             same, like = await asyncio.to_thread(_named, label, _KINDS[part.kind], self.graph)
             same = [*self.meant.get(part.term.value, ())[: self.limit // 2], *same]
-            profile = self.graph.profile
             if part.kind == "class":
-                own = next((c for c in profile.classes if c.iri == part.term.value), None)
-                for other in profile.classes if own and own.parents else ():
-                    if set(other.parents) & set(own.parents if own else ()):
-                        like.append(other.iri)
+                like += _classes_beside(part.term.value, self.graph.profile)
             if part.kind == "predicate":
-                mine = next((p for p in profile.predicates if p.iri == part.term.value), None)
-                of = {iri for iri, _ in mine.subject_classes[:3]} if mine else set()
-                for one in profile.predicates if mine else ():
-                    shared = of & {iri for iri, _ in one.subject_classes}
-                    if (
-                        mine
-                        and shared
-                        and one.literal == mine.literal
-                        and one.iri not in _SAYS_NOTHING
-                    ):
-                        like.append(one.iri)
+                like += _predicates_beside(part.term.value, self.graph.profile)
         async with gate:
             is_late = time.monotonic() > self.began + self.timeout
             placed = await self.placed(part) if self.asking and not is_late else {}
@@ -197,6 +184,24 @@ class _Search:
         found = await _counted(group, endpoint, limit=limit, timeout=self.timeout)
         wanted = Literal if part.kind == "value" else NamedNode
         return {term: rows for term, rows in found.items() if isinstance(term, wanted)}
+
+
+def _classes_beside(iri: str, profile: Profile) -> list[str]:
+    """The classes that are right below one that a class is right below."""
+    parents = {above for one in profile.classes if one.iri == iri for above in one.parents}
+    return [one.iri for one in profile.classes if parents & {*one.parents}]
+
+
+def _predicates_beside(iri: str, profile: Profile) -> list[str]:
+    """The predicates that things have which most often have a predicate, with values like its."""
+    return [
+        one.iri
+        for own in profile.predicates
+        if own.iri == iri
+        for one in profile.predicates
+        if one.literal == own.literal and one.iri not in _SAYS_NOTHING
+        if dict(own.subject_classes[:3]).keys() & dict(one.subject_classes).keys()
+    ]
 
 
 def _named(label: str, kind: Kind, graph: KnowledgeGraph) -> tuple[list[str], list[str]]:

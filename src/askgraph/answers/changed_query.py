@@ -24,7 +24,7 @@ from askgraph.sparql import Call, Group, Nested, Pattern, Query, Values, variabl
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.write import tree_of
+from askgraph.sparql.serializer import tree_of
 from askgraph.trace import Answer, Earlier, Question, Refusal
 
 _SECONDS = 10.0

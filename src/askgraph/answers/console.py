@@ -18,16 +18,11 @@ from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
 from askgraph.trace import Answer, Clarification, Confirmed, Evidence, Outcome, Refusal
 
 _EVIDENCE_ROWS = 3
-
 _EVIDENCE_TRIPLES = 6
 
 
 def shown(
-    outcome: Outcome,
-    prefixes: PrefixMap,
-    *,
-    limit: int | None = None,
-    colour: bool = False,
+    outcome: Outcome, prefixes: PrefixMap, *, limit: int | None = None, colour: bool = False
 ) -> Iterator[RenderableType]:
     """Yield what to print for an outcome: the answer first, then what it takes to trust it."""
     match outcome:
@@ -73,10 +68,7 @@ def as_text(outcome: Outcome, prefixes: PrefixMap, *, width: int = 100) -> str:
 
 
 def _answer(
-    answer: Answer,
-    prefixes: PrefixMap,
-    limit: int | None,
-    colour: bool,
+    answer: Answer, prefixes: PrefixMap, limit: int | None, colour: bool
 ) -> Iterator[RenderableType]:
     result = answer.result
     if answer.sentence:

@@ -28,8 +28,8 @@ from askgraph.sparql import (
     walk,
 )
 from askgraph.sparql.results import Row, SelectResult, Term
+from askgraph.sparql.serializer import text_of, tree_of
 from askgraph.sparql.vocabulary import XSD_INTEGER
-from askgraph.sparql.write import text_of, tree_of
 from askgraph.trace import Evidence
 
 _OF_A_GROUP = 3  # solutions shown of those that were counted

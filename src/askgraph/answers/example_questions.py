@@ -11,7 +11,7 @@ from math import log2
 import numpy as np
 from pyoxigraph import NamedNode
 
-from askgraph.answers.headline import descriptions_of
+from askgraph.answers.headline import unit_of
 from askgraph.answers.verbalize.phrases import (
     Names,
     Phrases,
@@ -22,7 +22,7 @@ from askgraph.answers.verbalize.phrases import (
 )
 from askgraph.graph.arrays import GraphArrays, Ids, tallied
 from askgraph.graph.examples.drafts import are_identifiers, are_measured
-from askgraph.graph.measures import Unit, unit_said
+from askgraph.graph.measures import Unit
 from askgraph.graph.profile import (
     ClassProfile,
     PredicateProfile,
@@ -199,12 +199,9 @@ class _Reader:
 
     def classes(self, things: Ids) -> Mapping[str, float]:
         """The classes of things, each with the share of them that it has."""
-        number = self.arrays.number(self._kind) if self.arrays else None
-        if self.arrays is None or number is None or not len(things):
-            return {}
-        found, counts = tallied(self.arrays.pairs(things, number)[1])
-        iris = self.arrays.terms.values(found)
-        return {iri: int(n) / len(things) for iri, n in zip(iris, counts, strict=True)}
+        found, counts = tallied(self.pairs(things, self._kind)[1])
+        iris = self.arrays.terms.values(found) if self.arrays else ()
+        return {iri: int(n) / len(things) for iri, n in zip(iris, counts, strict=False)}
 
     def linked(self, things: Ids) -> list[int]:
         """Things, those with the most links first."""
@@ -284,17 +281,15 @@ class _About:
 
     def highest(self) -> Iterator[Starter]:
         """The first one by a measure."""
-        units = {p.iri: self._unit(p) for p, _ in self.nouns}
         own = () if self._is_plural(self.noun) else self.nouns
-        measures = [(p, label) for p, label in own if self._is_measure(p, label)]
-        for p, label in sorted(measures, key=lambda one: units[one[0].iri] is None):
-            unit = units[p.iri]
-            size = SIZES.get(unit.dimension, "highest") if unit else "highest"
+        measures = [
+            (unit_of(p, self.reader.arrays), p, label)
+            for p, label in own
+            if self._is_measure(p, label)
+        ]
+        for unit, p, label in sorted(measures, key=lambda one: one[0] is None):
+            size = most_in_words(unit)
             yield self._say("next class highest", self.noun, label, size, of=p.iri, most=_TIES)
-
-    def _unit(self, p: PredicateProfile) -> Unit | None:
-        told = descriptions_of(p.iri, self.reader.arrays)
-        return unit_said([*(text for text, _ in p.names), p.iri], told)
 
     def acting(self) -> Iterator[Starter]:
         """Those that do something to one thing, of which much is said."""
@@ -505,6 +500,11 @@ def called_in(item: ClassProfile | PredicateProfile, language: str) -> str:
     if said.isupper() and len(said) > _SHORT:
         said = said.lower()
     return within_sentence(said) if language == "en" else said
+
+
+def most_in_words(unit: Unit | None) -> str:
+    """Return what the most of a measure is called in English: a diameter is great, a time long."""
+    return SIZES.get(unit.dimension, "highest") if unit else "highest"
 
 
 def _is_dated(p: PredicateProfile) -> bool:

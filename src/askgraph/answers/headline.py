@@ -23,6 +23,7 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.measures import Unit, unit_of_text, unit_said
+from askgraph.graph.profile import PredicateProfile
 from askgraph.sparql import Bind, Call, Expression, Filter, Group, Pattern, Query, walk
 from askgraph.sparql import Values as Given
 from askgraph.sparql import vocabulary as v
@@ -144,23 +145,27 @@ def units_of(
                 if function.partition(" ")[0] in _MEASURES and of.value in measured:
                     measured[name.value] = measured[of.value]
     arrays = near if graph.arrays is None else graph.arrays
-    said: dict[str, Unit | None] = {}
-    for one in graph.profile.predicates:
-        if one.iri in measured.values() and one.datatypes:
-            names = [*(text for text, _ in one.names), one.iri]
-            said[one.iri] = unit_said(names, descriptions_of(one.iri, arrays))
+    wanted = set(measured.values())
+    said = {p.iri: unit_of(p, arrays) for p in graph.profile.predicates if p.iri in wanted}
     return {name: unit for name, iri in measured.items() if (unit := said.get(iri)) is not None}
+
+
+def unit_of(predicate: PredicateProfile, arrays: GraphArrays | None) -> Unit | None:
+    """Return the unit of a predicate's values; None if nothing says it, or if it has none."""
+    if not predicate.datatypes:
+        return None
+    names = [*(text for text, _ in predicate.names), predicate.iri]
+    return unit_said(names, descriptions_of(predicate.iri, arrays))
 
 
 def units_of_properties(
     predicates: Iterable[str], graph: KnowledgeGraph, language: str
 ) -> dict[str, str]:
     """Return what stands behind the numbers of some predicates, by their IRIs."""
-    name = Variable("value")
-    rows = tuple((NamedNode(iri),) for iri in predicates)
-    query = Query("SELECT", Group((Given((name,), rows),)), ((name, None),))
-    phrases, units = phrases_in(language), units_of(query, graph)
-    return {iri: text for iri, unit in units.items() if (text := unit_text(unit, phrases))}
+    phrases, known = phrases_in(language), {p.iri: p for p in graph.profile.predicates}
+    units = {iri: unit_of(known[iri], graph.arrays) for iri in predicates if iri in known}
+    texts = {iri: unit_text(unit, phrases) for iri, unit in units.items() if unit is not None}
+    return {iri: text for iri, text in texts.items() if text}
 
 
 def descriptions_of(iri: str, arrays: GraphArrays | None) -> list[str]:

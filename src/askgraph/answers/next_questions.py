@@ -15,20 +15,20 @@ from itertools import chain, islice
 from typing import TypeGuard
 
 import numpy as np
-from pyoxigraph import NamedNode, Variable
+from pyoxigraph import NamedNode
 
 from askgraph.answers.example_questions import (
     LISTED,
     PLACE,
-    SIZES,
     Starter,
     called_in,
     is_noun,
     is_spoken,
     language_of,
+    most_in_words,
     starters_of,
 )
-from askgraph.answers.headline import units_of
+from askgraph.answers.headline import unit_of
 from askgraph.answers.resource import classes_of
 from askgraph.answers.verbalize import labels_of
 from askgraph.answers.verbalize.phrases import is_uncounted, phrases_in
@@ -38,10 +38,10 @@ from askgraph.graph.examples import same_language
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.word_lists import greeted, thanked
-from askgraph.sparql import Group, Pattern, Query, walk
+from askgraph.sparql import Pattern, Query, walk
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.write import tree_of
+from askgraph.sparql.serializer import tree_of
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Refusal
 
 _MOST = 3
@@ -201,11 +201,8 @@ class _About:
         return [[self.say("next map")]] if all(own & place for place in PLACE) else []
 
     def size(self, measure: PredicateProfile) -> str:
-        """What the most of a measure is called in English: a diameter is great, a period long."""
-        variable = Variable("value")
-        query = Query("SELECT", Group((Pattern(variable, NamedNode(measure.iri), variable),)))
-        unit = units_of(query, self.graph).get(variable.value)
-        return SIZES.get(unit.dimension, "highest") if unit else "highest"
+        """What the most of a measure is called in English."""
+        return most_in_words(unit_of(measure, self.graph.arrays))
 
     def is_bare(self, label: str) -> bool:
         """Whether a noun stands as it is behind "by": no German adjective is before it."""

@@ -138,7 +138,7 @@ def _walked(part: object) -> Iterator[Part]:
 def _inside(part: object) -> tuple[object, ...]:
     """What a part of a tree holds, in order; of a SERVICE or GRAPH without its name."""
     match part:
-        case Nested(name=NamedNode(value=name)) if name == LABEL_SERVICE:
+        case Nested(name=name) if name == NamedNode(LABEL_SERVICE):
             return ()
         case Nested(group=group):
             return (group,)

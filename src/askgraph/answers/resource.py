@@ -81,19 +81,12 @@ async def resource_facts(
     else:
         asking = _Asking(iri, graph, predicate, each, offset, timeout)
         ways = [await asking.way(inverse=inverse) for inverse in (False, True)]
-    outgoing, incoming = ways
-    types = [
-        value.value
-        for facts in outgoing
-        if facts.predicate == RDF_TYPE
-        for value in facts.values
-        if isinstance(value, NamedNode)
-    ]
+    outgoing, incoming = map(tuple, ways)
+    types = [value for facts in outgoing if facts.predicate == RDF_TYPE for value in facts.values]
+    classes = tuple(value.value for value in types if isinstance(value, NamedNode))
     labels = await labels_of(_iris(iri, *ways), graph, languages, timeout=timeout)
     told = await descriptions_of([iri], graph, languages, timeout=timeout)
-    return ResourceFacts(
-        iri, told.get(iri, ""), tuple(types), tuple(outgoing), tuple(incoming), labels
-    )
+    return ResourceFacts(iri, told.get(iri, ""), classes, outgoing, incoming, labels)
 
 
 async def instances_of(

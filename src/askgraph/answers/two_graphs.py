@@ -5,7 +5,7 @@ the other comes as a SERVICE, which the program joins. They meet in a variable o
 the same IRI in both graphs, or that `owl:sameAs` or `skos:exactMatch` in either says are the same.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import permutations, product
@@ -35,8 +35,8 @@ from askgraph.sparql import (
     variables_of,
     walk,
 )
+from askgraph.sparql.serializer import text_of
 from askgraph.sparql.vocabulary import OWL_SAME_AS, RDF_TYPE, SKOS_EXACT_MATCH
-from askgraph.sparql.write import text_of
 from askgraph.trace import Answer
 
 Found = tuple[SearchRun, Proposal]
@@ -97,8 +97,8 @@ class Part:
         text = text_of(renamed(query, own) if own else query)
         timeout = deadline.at_most(self.run.limits.timeout, share=_SHARE)
         result = await self.run.endpoint.select(text, timeout=timeout, limit=_THINGS)
-        rows = (row for row in result.rows if all(isinstance(one, NamedNode) for one in row))
-        return [tuple(one.value for one in row if isinstance(one, NamedNode)) for row in rows]
+        found = [[one.value for one in row if isinstance(one, NamedNode)] for row in result.rows]
+        return [tuple(row) for row in found if len(row) == len(result.variables)]
 
 
 @dataclass(frozen=True)
@@ -142,16 +142,13 @@ async def over_two(found: Sequence[Found]) -> Answer | None:
                 break
             link = await _link(head, other)
             if link is not None:
-                sure = (
-                    min(_confidence(head, other, heads=True), _confidence(other, head, heads=False))
-                    * JOINED
+                sure = JOINED * min(
+                    _confidence(head, other, heads=True), _confidence(other, head, heads=False)
                 )
                 service = f"askgraph:{other.run.graph.name}"
                 both = Counted(Federated(head.run.endpoint, {service: other.run.endpoint}))
-                run, candidate = (
-                    replace(head.run, endpoint=both),
-                    _joined(head, other, link, service),
-                )
+                run = replace(head.run, endpoint=both)
+                candidate = _joined(head, other, link, service)
                 labels: dict[str, str] = {}
                 said: list[str] = []
                 for part in (other, head):
@@ -268,10 +265,10 @@ def _joined(head: Part, other: Part, link: Link, service: str) -> Candidate:
     if link.said_by is None:
         names[link.other] = link.head
     there = names[link.other]
-    same: tuple[Element, ...] = ()
-    if link.said_by is not None:
-        same = (Pattern(link.head, _LINK, there),)
-    inner: tuple[Element, ...] = transform(two.tree.where, _naming(names)).elements
+    same = (Pattern(link.head, _LINK, there),)
+    inner: tuple[Element, ...] = transform(
+        two.tree.where, lambda node: names.get(node, node) if isinstance(node, Variable) else node
+    ).elements
     inner = (*inner, *(same if link.said_by is other else ()))
     if one.tree.is_aggregate:  # what is counted is counted once
         met = there if link.said_by is not other else link.head
@@ -292,7 +289,3 @@ def _joined(head: Part, other: Part, link: Link, service: str) -> Candidate:
 def _numbered(candidate: Candidate) -> Iterator[Variable]:
     found = (*variables_of(candidate.tree), *candidate.hints)
     return (one for one in found if one.value[1:].isdigit())
-
-
-def _naming(names: Mapping[Variable, Variable]) -> Callable[[object], object]:
-    return lambda node: names.get(node, node) if isinstance(node, Variable) else node

@@ -26,6 +26,7 @@ from askgraph.sparql import (
     transform,
     variables_of,
 )
+from askgraph.sparql.serializer import text_of, tree_of
 from askgraph.sparql.vocabulary import (
     ALTERNATIVE_LABEL_PREDICATES,
     DATE_DATATYPES,
@@ -34,7 +35,6 @@ from askgraph.sparql.vocabulary import (
     RDF_TYPE,
     XSD_STRING,
 )
-from askgraph.sparql.write import text_of, tree_of
 
 _TELLS_NOTHING = frozenset([RDF_TYPE, *LABEL_PREDICATES, *ALTERNATIVE_LABEL_PREDICATES])
 _VALUE = Variable("ask_value")

@@ -15,7 +15,7 @@ from askgraph.graph.definitions import (
     definitions_text,
     read_definitions,
 )
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 from askgraph.workspace import Progress, Workspace
 from askgraph.workspace.enrichment import (
     add_enriched,

@@ -88,51 +88,51 @@ class Tables(Bundle):
         )  # fmt: skip
 
 
-@study.command("grasp")
-def grasp(
-    common: Common, workers: Workers, form: Form, tables: Tables, benchmarks: list[str], out: Path
-) -> None:
-    """Tables 3 to 9 of GRASP: models, function sets, feedback, examples, indices.
+_PAPERS = {
+    "grasp": """
+    Tables 3 to 9 of GRASP: models, function sets, feedback, examples, indices.
 
     Each row is a run of the method as published with what the row changes, in a folder: a study
     that is stopped goes on. Beside our figures stand the published ones, and what the row cost.
-    """
-    _tables("grasp", common, workers, form, tables, benchmarks, out)
-
-
-@study.command("dfsl")
-def dfsl(
-    common: Common, workers: Workers, form: Form, tables: Tables, benchmarks: list[str], out: Path
-) -> None:
-    """Tables 5.1 to 5.6 and 5.14, figures 5.2 and 5.3 of dynamic few-shot learning.
+    """,
+    "dfsl": """
+    Tables 5.1 to 5.6 and 5.14, figures 5.2 and 5.3 of dynamic few-shot learning.
 
     Rows that learn from examples take those of --examples, of other folds, or of the graph. The
     gold entities and relations are given, as in the paper; DFSL-MQ needs a server with beam search.
-    """
-    _tables("dfsl", common, workers, form, tables, benchmarks, out)
-
-
-@study.command("sparql-llm")
-def sparql_llm(
-    common: Common, workers: Workers, form: Form, tables: Tables, benchmarks: list[str], out: Path
-) -> None:
-    """Figures 4, 5, 6 and 8 of SPARQL-LLM: models, cost, schema, examples, what is left out.
+    """,
+    "sparql-llm": """
+    Figures 4, 5, 6 and 8 of SPARQL-LLM: models, cost, schema, examples, what is left out.
 
     Rows that learn from examples take those of --examples, of other folds (figure 8: --folds 3), or
     of the graph. Most figures of the paper have no numbers, so that ours stand alone.
-    """
-    _tables("sparql-llm", common, workers, form, tables, benchmarks, out)
-
-
-@study.command("multi-stage")
-def multi_stage(
-    common: Common, workers: Workers, form: Form, tables: Tables, benchmarks: list[str], out: Path
-) -> None:
-    """Tables 1 to 7, figures 2 and 3 of the multi-stage method: stages, writers, rejection.
+    """,
+    "multi-stage": """
+    Tables 1 to 7, figures 2 and 3 of the multi-stage method: stages, writers, rejection.
 
     Rows of a linker or of a trained writer say what they need until --with names it.
-    """
-    _tables("multi-stage", common, workers, form, tables, benchmarks, out)
+    """,
+}
+"""The papers whose tables vary the settings of a method, each with the help of its command."""
+
+
+def _add_study(name: str, about: str) -> None:
+    def run_study(
+        common: Common,
+        workers: Workers,
+        form: Form,
+        tables: Tables,
+        benchmarks: list[str],
+        out: Path,
+    ) -> None:
+        _tables(name, common, workers, form, tables, benchmarks, out)
+
+    run_study.__doc__ = about
+    study.command(name)(run_study)
+
+
+for _name, _about in _PAPERS.items():
+    _add_study(_name, _about)
 
 
 def _tables(

@@ -6,13 +6,13 @@ Start reading at `Endpoint`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
 from askgraph import deadline
-from askgraph.errors import TimedOut
-from askgraph.sparql.judge import Form
+from askgraph.errors import QueryError, TimedOut
+from askgraph.sparql.judge import CheckedQuery, Form, admitted
 from askgraph.sparql.results import GraphResult, Result, SelectResult
 
 Kind = TypeVar("Kind", SelectResult, GraphResult, bool)
@@ -103,6 +103,21 @@ class Asked:
     query: str
     timeout: float | None
     limit: int | None = None
+
+    def ready(self, prefixes: Mapping[str, str], services: Collection[str] = ()) -> CheckedQuery:
+        """Return the query as it may be run; `QueryError` if it is none of its form."""
+        found = admitted(self.query, allowed_services=services, prefixes=prefixes)
+        if found.form != self.form:
+            raise QueryError(f"{self.form} was asked for, but the query is {found.form}")
+        return found
+
+    def seconds(self, usual: float) -> float:
+        """Return the seconds that it may take, `usual` ones unless it says otherwise."""
+        return in_time(usual if self.timeout is None else self.timeout)
+
+    def rows(self, most: int) -> int:
+        """Return how many rows, or triples, are wanted: `most` at most."""
+        return most if self.limit is None else min(self.limit, most)
 
 
 Run = Callable[[Endpoint, str, float | None], Awaitable[Kind]]

@@ -6,16 +6,15 @@ import itertools
 import os
 import random
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 
 import httpx2
 
+from askgraph.deadline import parse_retry_after
 from askgraph.endpoint._dialects import problem_in, readable
 from askgraph.endpoint.public_only import Guard, own_origin
 from askgraph.errors import (
@@ -44,12 +43,11 @@ class Credentials:
     def of(
         cls,
         auth: str,
-        *,
-        user_env: str | None = None,
-        password_env: str | None = None,
-        token_env: str | None = None,
-        header: str | None = None,
-        header_env: str | None = None,
+        user_env: str | None,
+        password_env: str | None,
+        token_env: str | None,
+        header: str | None,
+        header_env: str | None,
     ) -> "Credentials":
         """Read the variables that `auth` (none, basic, bearer, header) needs; else `SetupError`."""
         match auth:
@@ -73,9 +71,8 @@ class Credentials:
 
     def scrubbed(self, text: str) -> str:
         """Return a text without the secrets, as a server may send them back in an error."""
-        for secret in self.secrets:
-            if secret:
-                text = text.replace(secret, "***")
+        for secret in filter(None, self.secrets):
+            text = text.replace(secret, "***")
         return text
 
 
@@ -132,17 +129,15 @@ class Exchange:
         self,
         url: httpx2.URL,
         credentials: Credentials,
-        *,
-        connect_timeout: float,
-        read_timeout: float | None,
+        times: httpx2.Timeout,
         retries: int,
-        guard: Guard | None = None,
-        a_minute: int = 0,
+        guard: Guard | None,
+        a_minute: int,
     ) -> None:
         self.url = url
         self.address = str(url.copy_with(query=None, fragment=None))
         self._credentials = credentials
-        self._timeout = httpx2.Timeout(read_timeout, connect=connect_timeout)
+        self._times = times
         self._retries = retries
         self._guard = guard
         self._a_minute = a_minute
@@ -234,34 +229,17 @@ class Exchange:
         return self._sent[-self._a_minute] + _MINUTE if full else now
 
     async def _send(self, parameters: list[tuple[str, str]], accept: str) -> httpx2.Response:
-        url = self.url
-        if sum(len(value) for _, value in parameters) > GET_LENGTH:
-            address = None
-        else:
+        url, method, data = self.url, "POST", defaultdict[str, list[str]](list)
+        for name, value in parameters:
+            data[name].append(value)
+        if sum(len(value) for _, value in parameters) <= GET_LENGTH:
             given = httpx2.QueryParams([*url.params.multi_items(), *parameters])
-            address = url.copy_merge_params(given)
-            address = address if len(str(address)) <= GET_LENGTH else None
-        method = "POST" if address is None else "GET"
-        url = url if address is None else address
+            if len(str(short := url.copy_merge_params(given))) <= GET_LENGTH:
+                url, method = short, "GET"
+        headers = {"Accept": accept, **self._credentials.headers}
         for _ in range(REDIRECTS):
-            loop = asyncio.get_running_loop()
-            if self._client is None or self._loop is not loop:
-                self._client = httpx2.AsyncClient(
-                    headers={"User-Agent": USER_AGENT},
-                    timeout=self._timeout,
-                    transport=self._guard.transport() if self._guard else None,
-                )
-                self._loop = loop
-            client = self._client
-            data = dict[str, str | list[str]]()
-            for name, value in parameters:
-                data[name] = [*data.get(name, []), value]
-            request = client.build_request(
-                method,
-                url,
-                data=data if method == "POST" else None,
-                headers={"Accept": accept, **self._credentials.headers},
-            )
+            client, form = self._connected(), data if method == "POST" else None
+            request = client.build_request(method, url, data=form, headers=headers)
             response = await client.send(request, stream=True)
             if not response.has_redirect_location:
                 return response
@@ -272,6 +250,18 @@ class Exchange:
             if response.status_code == 303:
                 method = "GET"
         raise ErrorReply(f"{self.address} redirects in a circle")
+
+    def _connected(self) -> httpx2.AsyncClient:
+        """Return the client of the running event loop."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._client = httpx2.AsyncClient(
+                headers={"User-Agent": USER_AGENT},
+                timeout=self._times,
+                transport=self._guard.transport() if self._guard else None,
+            )
+            self._loop = loop
+        return self._client
 
     def _check_redirect(self, source: httpx2.URL, target: httpx2.URL) -> None:
         if own_origin(source, target):
@@ -312,17 +302,7 @@ class Exchange:
         if kind == "timeout" or status == 408:
             return _Failure(TimedOut(f"the server's own time limit was reached: {told}"))
         if status in _BUSY:
-            value = response.headers.get("retry-after", "").strip()
-            if value.isdecimal():
-                wait = float(value)
-            else:
-                try:
-                    moment = parsedate_to_datetime(value)
-                except (TypeError, ValueError):
-                    wait = None
-                else:
-                    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-                    wait = max(0.0, (moment - datetime.now(UTC)).total_seconds())
+            wait = parse_retry_after(response.headers.get("retry-after", ""))
             self._not_before = max(self._not_before, time.monotonic() + (wait or 0.0))
             return _Failure(Overloaded(told, retry_after=wait), self._retries, wait)
         if kind == "syntax":

@@ -10,6 +10,7 @@ import hashlib
 import time
 from collections.abc import Collection, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import Any, TypeVar
 
@@ -17,7 +18,6 @@ from pyoxigraph import BlankNode, NamedNode, Triple
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError, ServiceError, TimedOut
-from askgraph.sparql.federation.outline import outline
 from askgraph.sparql.federation.service import Clause, clauses, prologue
 from askgraph.sparql.federation.surroundings import (
     Solved,
@@ -28,6 +28,7 @@ from askgraph.sparql.federation.surroundings import (
     surroundings,
 )
 from askgraph.sparql.judge import MAX_LENGTH
+from askgraph.sparql.parser import parse_query
 from askgraph.sparql.results import Row, SelectResult, Term
 
 Value = TypeVar("Value")
@@ -54,22 +55,17 @@ class Solutions:
 
 @dataclass(frozen=True)
 class ServiceCall:
-    """A clause to be evaluated on `service` before `deadline`.
+    """A clause of a join to be evaluated on `service` before `deadline`.
 
-    `around` is what it is joined with: patterns that `own` is asked for as `asked`, or, if they
-    are the solutions of another clause, `known`. `filters` are those that its own solutions must
-    pass. It may give `most` rows.
+    `around` is what it is joined with: patterns that the join's own endpoint is asked for, or the
+    solutions of another clause. `filters` are those that its own solutions must pass.
     """
 
+    join: "Join"
     clause: Clause
     service: Endpoint
-    own: Endpoint
     around: Surroundings
     filters: tuple[str, ...]
-    prologue: str
-    datasets: str
-    known: Solutions | None
-    most: int
     deadline: float
 
     async def solutions(self) -> Solutions:
@@ -80,7 +76,7 @@ class ServiceCall:
         many.
         """
         body = " ".join([self.clause.body, *self.filters])
-        first = anchoring(body, self.prologue) > self.around.anchoring
+        first = anchoring(body, self.join.prologue) > self.around.anchoring
         if (first or not self.around.shared) and (found := await self._whole()):
             return found
         bound = await self._bound() if self.around.shared else None
@@ -97,7 +93,7 @@ class ServiceCall:
     async def _whole(self) -> Solutions | None:
         """Return all solutions; None if there are too many, or the service cut them off."""
         result = await self._asked("")
-        if result.truncated or len(result.rows) > self.most:
+        if result.truncated or len(result.rows) > self.join.most:
             return None
         return self._received([result])
 
@@ -107,15 +103,17 @@ class ServiceCall:
         A variable that is not bound everywhere restricts nothing and is left out; a row with a
         blank node of one graph matches nothing in another.
         """
-        if self.known is not None:
-            found = self.known.projected(self.around.shared)
+        if known := self.join.solutions_at(self.around.solved):
+            found = known.projected(self.around.shared)
         else:
             variables = " ".join(f"?{name}" for name in self.around.shared)
+            datasets = " ".join(parse_query(self.join.text).tree.datasets)
             query = (
-                f"{self.prologue}SELECT DISTINCT {variables} {self.datasets}"
+                f"{self.join.prologue}SELECT DISTINCT {variables} {datasets}"
                 f" WHERE {{ {self.around.text} }}"
             )
-            result = await self.own.select(query, timeout=left(self.deadline), limit=MAX_BOUND + 1)
+            time_left = left(self.deadline)
+            result = await self.join.own.select(query, timeout=time_left, limit=MAX_BOUND + 1)
             if result.truncated:
                 return None
             found = Solutions(result.variables, result.rows)
@@ -137,20 +135,18 @@ class ServiceCall:
             cut = next((each.truncated for each in found if each.truncated), None)
             if cut and cut.by == "server":
                 raise self._too_many(f" than are sent: it was cut off ({cut.reason})")
-            if cut or sum(len(each.rows) for each in found) > self.most:
+            if cut or sum(len(each.rows) for each in found) > self.join.most:
                 raise self._too_many(" that match what is beside it")
         return self._received(found)
 
     async def _asked(self, values: str, *, inside: bool = False) -> SelectResult:
         names = " ".join(f"?{name}" for name in self.clause.names) or "(1 AS ?one)"
-        body = (
-            self.clause.body
-            if inside or not (values or self.filters)
-            else f"{{ {self.clause.body} }}"
-        )
-        where = " ".join(piece for piece in (values, body, *self.filters) if piece)
-        query = f"{self.prologue}SELECT {names} WHERE {{ {where} }}"
-        return await self.service.select(query, timeout=left(self.deadline), limit=self.most + 1)
+        alone = inside or not (values or self.filters)
+        body = self.clause.body if alone else f"{{ {self.clause.body} }}"
+        where = " ".join(filter(None, (values, body, *self.filters)))
+        query = f"{self.join.prologue}SELECT {names} WHERE {{ {where} }}"
+        most = self.join.most + 1
+        return await self.service.select(query, timeout=left(self.deadline), limit=most)
 
     def _received(self, results: Sequence[SelectResult]) -> Solutions:
         """Return rows in the order of the clause's names, blank nodes as IRIs.
@@ -160,20 +156,18 @@ class ServiceCall:
         rows: list[Row] = []
         for result in results:
             graph = _mark(self.clause)
-            places = [
-                result.variables.index(name) if name in result.variables else None
-                for name in self.clause.names
-            ]
+            places = {name: at for at, name in enumerate(result.variables)}
+            known = [places.get(name) for name in self.clause.names]
             rows += [
-                tuple(None if at is None else _lasting(row[at], graph) for at in places)
+                tuple(None if at is None else _lasting(row[at], graph) for at in known)
                 for row in result.rows
             ]
         return Solutions(self.clause.names, tuple(rows))
 
     def _too_many(self, why: str) -> QueryError:
         return QueryError(
-            f"SERVICE <{self.clause.target}> gives more than {self.most:,} rows{why}: make it more"
-            " selective, or bind its variables by patterns next to it"
+            f"SERVICE <{self.clause.target}> gives more than {self.join.most:,} rows{why}: make it"
+            " more selective, or bind its variables by patterns next to it"
         )
 
 
@@ -244,34 +238,32 @@ class Join:
             waiting = [clause for clause in waiting if clause not in ready]
         return self._filled(found)
 
+    @cached_property
+    def prologue(self) -> str:
+        """The declarations of the query."""
+        return prologue(self.text)
+
+    def solutions_at(self, place: int | None) -> Solutions | None:
+        """Return the solutions of the clause that begins at a place, if they are known."""
+        return None if place is None else self._solutions.get(place)
+
     def _rank(self, clause: Clause) -> int:
         around = self._around(clause)
         body = " ".join([clause.body, *filters_on(self.text, clause)])
-        return max(anchoring(body, prologue(self.text)), around.anchoring if around.shared else 0)
+        return max(anchoring(body, self.prologue), around.anchoring if around.shared else 0)
 
     def _around(self, clause: Clause) -> Surroundings:
-        return surroundings(self.text, clause, self._solved, prologue(self.text))
+        return surroundings(self.text, clause, self._solved, self.prologue)
 
     async def _evaluated(self, clause: Clause) -> Solutions | None:
         """Return the solutions of a clause; None if it failed and is SILENT."""
         service = await asyncio.to_thread(service_named, clause.target, self.others)
-        around = self._around(clause)
         # One that may fail leaves the rest of the query time to go on without it.
         silent = (time.monotonic() + self.deadline) / 2
-        call = ServiceCall(
-            clause,
-            service,
-            self.own,
-            around,
-            filters_on(self.text, clause),
-            prologue(self.text),
-            outline(self.text).datasets,
-            None if around.solved is None else self._solutions.get(around.solved),
-            self.most,
-            silent if clause.silent else self.deadline,
-        )
+        end = silent if clause.silent else self.deadline
+        around, filters = self._around(clause), filters_on(self.text, clause)
         try:
-            return await call.solutions()
+            return await ServiceCall(self, clause, service, around, filters, end).solutions()
         except (ServiceError, QuerySyntaxError):
             if not clause.silent:
                 raise

@@ -4,6 +4,7 @@ import codecs
 import json
 import re
 from collections.abc import Generator, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -23,9 +24,9 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 class ResultsParser:
     """Takes the bytes of one reply in any pieces; holds what was complete in them.
 
-    `full` is true once a row beyond `limit` was seen: no more bytes are needed then. `close` says
-    that no more bytes come. Both methods raise `MalformedReply` for anything but a SPARQL result,
-    and `ErrorReply` for JSON that is an error message.
+    `full` is true once a row beyond `limit` was seen: no more bytes are needed then. Raises
+    `MalformedReply` for anything but a SPARQL result, `ErrorReply` for JSON that is an error
+    message.
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -55,37 +56,22 @@ class ResultsParser:
         width = len(self._names)
         return tuple([row + (None,) * (width - len(row)) for row in self._rows])
 
-    def feed(self, data: bytes) -> None:
-        """Take the next bytes."""
-        self._advance(self._decoded(data, final=False))
-
-    def close(self) -> None:
-        """Take the end of the reply."""
-        if not self.full:
-            rest = self._decoded(b"", final=True)
-            self._ended = True
-            self._advance(rest)
+    def feed(self, data: bytes | None) -> None:
+        """Take the next bytes, or None at the end of the reply."""
+        if self.full:
+            return
+        try:
+            text = self._decoder.decode(data or b"", data is None)
+        except UnicodeDecodeError as problem:
+            raise MalformedReply("the reply is not UTF-8 text, or is cut off") from problem
+        self._ended = data is None
+        self._text, self._at = self._text[self._at :] + text, 0
+        next(self._steps, None)
 
     @property
     def unread(self) -> str:
         """The beginning of what could not be read, for messages."""
         return self._text[self._at : self._at + 2000]
-
-    def _decoded(self, data: bytes, *, final: bool) -> str:
-        try:
-            return self._decoder.decode(data, final)
-        except UnicodeDecodeError as problem:
-            raise MalformedReply("the reply is not UTF-8 text, or is cut off") from problem
-
-    def _advance(self, text: str) -> None:
-        if self.full:
-            return
-        self._text = self._text[self._at :] + text
-        self._at = 0
-        try:
-            next(self._steps)
-        except StopIteration:
-            return
 
     # The reader is one generator: it yields where it needs more text.
 
@@ -164,7 +150,7 @@ class ResultsParser:
             if self._at < len(self._text):
                 return self._text[self._at]
             if self._ended:
-                raise MalformedReply(f"the reply is cut off after {len(self._rows):,} rows")
+                raise self._cut_off()
             yield
 
     def _take(self, one_of: str) -> Generator[None, None, str]:
@@ -181,15 +167,11 @@ class ResultsParser:
                 value, end = _DECODE(self._text, self._at)
             except json.JSONDecodeError as problem:
                 # Raise if more text cannot mend it.
-                open_end = (
-                    problem.msg.startswith("Unterminated") or problem.pos >= len(self._text) - 8
-                )
-                if self._ended and open_end:
-                    raise MalformedReply(
-                        f"the reply is cut off after {len(self._rows):,} rows"
-                    ) from problem
-                if not open_end:
+                near_end = problem.pos >= len(self._text) - 8
+                if not near_end and not problem.msg.startswith("Unterminated"):
                     self._wrong("JSON")
+                if self._ended:
+                    raise self._cut_off() from problem
             except RecursionError as problem:
                 raise MalformedReply("the reply is nested too deeply") from problem
             else:
@@ -212,12 +194,18 @@ class ResultsParser:
                 return
             yield
 
+    def _cut_off(self) -> MalformedReply:
+        return MalformedReply(f"the reply is cut off after {len(self._rows):,} rows")
+
     def _wrong(self, wanted: str) -> None:
         found = " ".join(self.unread.split())[:120]
         raise MalformedReply(
             f"the reply is no SPARQL JSON: after {len(self._rows):,} rows there should be"
             f" {wanted}, but there is {found!r}"
         )
+
+
+_KEYS = ("type", "value", "datatype", "xml:lang", "its:dir")
 
 
 class _Terms:
@@ -231,24 +219,17 @@ class _Terms:
             raise MalformedReply("a value of the reply is no JSON object")
         if value.get("type") == "triple":
             return self._triple(value.get("value"))
-        key = (
-            str(value.get("type")),
-            str(value.get("value", "")),
-            str(value.get("datatype", "")),
-            str(value.get("xml:lang", "")),
-            str(value.get("its:dir", "")),
-        )
+        kind, *rest = (str(value.get(name, "")) for name in _KEYS)
+        key = (kind, *rest)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = _plain_term(*key)
+            known = self._known[key] = _plain_term(kind, *rest)
         return known
 
     def _triple(self, value: object) -> Triple:
         if not isinstance(value, dict):
             raise MalformedReply("a triple of the reply is no JSON object")
-        parts: list[Any] = [
-            self.term(value.get(part)) for part in ("subject", "predicate", "object")
-        ]
+        parts: Any = [self.term(value.get(part)) for part in ("subject", "predicate", "object")]
         try:
             return Triple(*parts)
         except TypeError as problem:
@@ -269,10 +250,8 @@ def _plain_term(kind: str, value: str, datatype: str, language: str, direction: 
 
 def _iri(value: str) -> NamedNode:
     """Return an IRI; characters that no IRI may hold are percent-encoded, as some stores let in."""
-    try:
+    with suppress(ValueError):
         return NamedNode(value)
-    except ValueError:
-        pass
     try:
         return NamedNode(re.sub(r'[\x00-\x20<>"{}|\\^`]', lambda bad: quote(bad[0]), value))
     except ValueError as problem:
@@ -283,14 +262,9 @@ _DIRECTIONS: Mapping[str, BaseDirection] = {"ltr": BaseDirection.LTR, "rtl": Bas
 
 
 def _literal(value: str, datatype: str, language: str, direction: str) -> Literal:
-    if language:
-        try:
-            return Literal(value, language=language, direction=_DIRECTIONS.get(direction))
-        except ValueError:
-            try:
-                return Literal(value, language=language.replace("_", "-"))
-            except ValueError:
-                return Literal(value)
-    if not datatype:
-        return Literal(value)
-    return Literal(mended(value, datatype), datatype=_iri(datatype))
+    if datatype and not language:
+        return Literal(mended(value, datatype), datatype=_iri(datatype))
+    for tag, way in ((language, _DIRECTIONS.get(direction)), (language.replace("_", "-"), None)):
+        with suppress(ValueError):
+            return Literal(value, language=tag or None, direction=way if tag else None)
+    return Literal(value)

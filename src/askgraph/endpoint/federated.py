@@ -5,8 +5,6 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 
 from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
-from askgraph.errors import QueryError
-from askgraph.sparql.judge import admitted
 from askgraph.sparql.lexer import unescaped, without_comments
 
 __all__ = ["Federated"]
@@ -60,11 +58,7 @@ class Federated(Delegating):
         deadline = time.monotonic() + (self._timeout if timeout is None else timeout)
         callable_there: Collection[str] = getattr(self._inner, "services", ())
         allowed = {*self.services, *callable_there}
-        ready = await asyncio.to_thread(
-            admitted, query, allowed_services=allowed, prefixes=self.prefixes
-        )
-        if ready.form != asked.form:
-            raise QueryError(f"{asked.form} was asked for, but the query is {ready.form}")
+        ready = await asyncio.to_thread(asked.ready, self.prefixes, allowed)
         if not any(service in self.services for service in ready.services):
             return await run(self._inner, query, timeout)
         return await self._joined(without_comments(ready.text), callable_there, deadline, run)

@@ -10,7 +10,7 @@ from itertools import islice
 import httpx2
 from pyoxigraph import RdfFormat, Triple, parse
 
-from askgraph.endpoint import Asked, ByForm, Kind, in_time
+from askgraph.endpoint import Asked, ByForm, Kind
 from askgraph.endpoint._dialects import (
     Dialect,
     detected,
@@ -31,13 +31,12 @@ from askgraph.endpoint.public_only import Guard
 from askgraph.errors import (
     ErrorReply,
     MalformedReply,
-    QueryError,
     QuerySyntaxError,
     ServiceError,
     SetupError,
     TimedOut,
 )
-from askgraph.sparql.judge import CheckedQuery, Form, admitted, checked, own_limit
+from askgraph.sparql.judge import CheckedQuery, checked, own_limit
 from askgraph.sparql.rdf_files import check_document
 from askgraph.sparql.results import GraphResult, Result, SelectResult, Truncation
 
@@ -92,23 +91,9 @@ class HttpEndpoint(ByForm):
         guard: Guard | None = None,
         a_minute: int = 0,
     ) -> None:
-        credentials = Credentials.of(
-            auth,
-            user_env=user_env,
-            password_env=password_env,
-            token_env=token_env,
-            header=header,
-            header_env=header_env,
-        )
-        self._exchange = Exchange(
-            checked_url(url),
-            credentials,
-            connect_timeout=connect_timeout,
-            read_timeout=read_timeout,
-            retries=retries,
-            guard=guard,
-            a_minute=a_minute,
-        )
+        credentials = Credentials.of(auth, user_env, password_env, token_env, header, header_env)
+        times = httpx2.Timeout(read_timeout, connect=connect_timeout)
+        self._exchange = Exchange(checked_url(url), credentials, times, retries, guard, a_minute)
         self._dialect = dialect_named(dialect) if dialect else None
         self._timeout = timeout
         self._max_rows = max_rows
@@ -135,8 +120,8 @@ class HttpEndpoint(ByForm):
 
     async def _of_form(self, asked: Asked, kind: type[Kind]) -> Kind:
         began = time.perf_counter()
-        ready = await self._ready(asked.query, asked.form)
-        cap = self._max_rows if asked.limit is None else min(asked.limit, self._max_rows)
+        ready = await asyncio.to_thread(asked.ready, self.prefixes, self.services)
+        cap = asked.rows(self._max_rows)
 
         async def answered(deadline: float) -> Result:
             if asked.form in ("CONSTRUCT", "DESCRIBE"):
@@ -150,42 +135,28 @@ class HttpEndpoint(ByForm):
                     )
                 taken = time.perf_counter() - began
                 return SelectResult(parser.variables, parser.rows, cut, taken)
-            truth = parser.boolean
-            if truth is None:
-                truth = truth_in(parser.variables, parser.rows)
+            said = parser.boolean
+            truth = truth_in(parser.variables, parser.rows) if said is None else said
             if truth is None:
                 raise MalformedReply(f"{self.address} answered an ASK query with rows")
             return truth
 
-        result = await self._within(asked.query, asked.timeout, answered)
+        result = await self._within(asked, answered)
         assert isinstance(result, kind)
         return result
 
-    async def _ready(self, query: str, form: Form) -> CheckedQuery:
-        if self.services and "service" in query.lower():
-            ready = await asyncio.to_thread(
-                checked, query, allowed_services=self.services, prefixes=self.prefixes
-            )
-        else:
-            ready = admitted(query, prefixes=self.prefixes)
-        if ready.form != form:
-            raise QueryError(f"{form} was asked for, but the query is {ready.form}")
-        return ready
-
-    async def _within(
-        self, query: str, timeout: float | None, work: Callable[[float], Awaitable[Result]]
-    ) -> Result:
+    async def _within(self, asked: Asked, work: Callable[[float], Awaitable[Result]]) -> Result:
         """Run `work` with a deadline; raise `TimedOut` if it is missed.
 
         If the endpoint finds the query's syntax wrong, our own parser may say it better.
         """
-        seconds = in_time(self._timeout if timeout is None else timeout)
+        seconds = asked.seconds(self._timeout)
         try:
             async with asyncio.timeout(seconds):
                 return await work(time.monotonic() + seconds)
         except QuerySyntaxError:
             await asyncio.to_thread(
-                checked, query, allowed_services=self.services, prefixes=self.prefixes
+                checked, asked.query, allowed_services=self.services, prefixes=self.prefixes
             )
             raise
         except TimeoutError as problem:
@@ -201,8 +172,7 @@ class HttpEndpoint(ByForm):
             parameters.append(("default-graph-uri", graph))
             parameters += [("named-graph-uri", graph)] if named else []
         if self._dialect:
-            left = deadline - time.monotonic()
-            parameters += self._dialect.parameters(left).items()
+            parameters += self._dialect.parameters(deadline - time.monotonic()).items()
         return parameters
 
     async def _results(
@@ -239,18 +209,14 @@ class HttpEndpoint(ByForm):
     def _feed(self, parser: ResultsParser, part: bytes | None) -> None:
         """Pass bytes, or the end, to the parser; its errors get a name and the address."""
         try:
-            if part is None:
-                parser.close()
-            else:
-                parser.feed(part)
+            parser.feed(part)
         except ErrorReply as problem:
             raise self._as_said(str(problem)) from problem
         except MalformedReply as problem:
             if problem_in(parser.unread) or "exception" in parser.unread.lower():
                 raise self._as_said(parser.unread) from problem
-            raise MalformedReply(f"{self.address}: {self._exchange.scrubbed(str(problem))}") from (
-                problem
-            )
+            said = self._exchange.scrubbed(str(problem))
+            raise MalformedReply(f"{self.address}: {said}") from problem
 
     async def _triples(
         self, ready: CheckedQuery, cap: int, deadline: float

@@ -29,7 +29,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from askgraph.endpoint import Asked, ByForm, Kind, in_time
+from askgraph.endpoint import Asked, ByForm, Kind
 from askgraph.errors import (
     ErrorReply,
     ForbiddenQuery,
@@ -39,19 +39,17 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.sparql.judge import admitted, checked, datasets, starred
+from askgraph.sparql.judge import checked, datasets, starred
 from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Truncation
 
 __all__ = ["AWAKE", "OxigraphEndpoint", "keep_awake"]
 
 Progress = Callable[[int, int, str], None]
-Value = TypeVar("Value")
-
+Reply = TypeVar("Reply")
+Request = tuple[str, int | None, list[str] | None, bool]
 
 _TOO_LARGE = "the result is too large to be read: add a LIMIT, or ask for shorter values"
 _EXPLAINED = 10_000  # characters of a query whose faults are looked at again, for better words
-Reply = TypeVar("Reply")
-Request = tuple[str, int | None, list[str] | None, bool]
 
 AWAKE = 16
 """Stores that may have processes at once in one process of ours."""
@@ -134,7 +132,7 @@ class OxigraphEndpoint(ByForm):
 
     async def _of_form(self, asked: Asked, kind: type[Kind]) -> Kind:
         began = time.perf_counter()
-        cap = self._max_rows if asked.limit is None else min(asked.limit, self._max_rows)
+        cap = asked.rows(self._max_rows)
         result: Result
         if asked.form == "ASK":
             result, _ = await self._run(asked, lambda body: body == b"1", None)
@@ -149,35 +147,29 @@ class OxigraphEndpoint(ByForm):
         return result
 
     async def _run(
-        self, asked: Asked, read: Callable[[bytes], Value], cap: int | None
-    ) -> tuple[Value, bool]:
+        self, asked: Asked, read: Callable[[bytes], Reply], cap: int | None
+    ) -> tuple[Reply, bool]:
         """Return what the reply holds, and whether it was cut at the cap."""
-        query, form, timeout = asked.query, asked.form, asked.timeout
-        ready = admitted(query, prefixes=self.prefixes)
-        if ready.form != form:
-            raise QueryError(f"{form} was asked for, but the query is {ready.form}")
-        named = datasets(ready.text)
-        if not named:
-            graphs, union = self._graphs, self._graphs is None and not self._united
-        else:
-            if self._graphs is not None and (other := sorted(set(named) - set(self._graphs))):
+        ready = asked.ready(self.prefixes)
+        graphs, union = self._graphs, self._graphs is None and not self._united
+        if named := datasets(ready.text):
+            if graphs is not None and (other := sorted(set(named) - set(graphs))):
                 raise ForbiddenQuery(f"the graph <{other[0]}> is not among those that may be read")
             graphs, union = None, False
 
-        def received(reply: bytes) -> tuple[Value, bool]:
+        def received(reply: bytes) -> tuple[Reply, bool]:
             letter, body = reply[:1], reply[1:]
             if letter in b"BSGsg":
                 return _within_bounds(read, body), letter in b"sg"
-            raise self._failure(letter, body.decode(), query)
+            raise self._failure(letter, body.decode(), asked.query)
 
-        seconds = in_time(self._timeout if timeout is None else timeout)
         text = str(ready.text)
-        if form in ("SELECT", "ASK") and "EXISTS" in text.upper():
+        if asked.form in ("SELECT", "ASK") and "EXISTS" in text.upper():
             from askgraph.sparql.rewrite.canonical import stepwise  # few queries have one
 
             text = stepwise(ready.text)
         request = (text, cap, graphs, union)
-        return await self._pool.run(request, received, seconds=seconds)
+        return await self._pool.run(request, received, seconds=asked.seconds(self._timeout))
 
     def _failure(self, letter: bytes, message: str, query: str) -> Exception:
         match letter:
@@ -197,7 +189,7 @@ class OxigraphEndpoint(ByForm):
                 return ErrorReply(f"the store reports: {message}")
 
 
-def _within_bounds(read: Callable[[bytes], Value], body: bytes) -> Value:
+def _within_bounds(read: Callable[[bytes], Reply], body: bytes) -> Reply:
     """Read a result; the reader takes no row of more than 16 MiB."""
     try:
         return read(body)
@@ -216,14 +208,10 @@ def _solutions(
     names = tuple(variable.value for variable in solutions.variables)
     if written is None or len(names) < 2:
         return names, tuple([tuple(solution) for solution in solutions])
-    order = sorted(range(len(names)), key=lambda at: _place(names[at], written))
+    places = {name: at for at, name in enumerate(written)}
+    order = sorted(range(len(names)), key=lambda at: places.get(names[at], len(written)))
     take = itemgetter(*order)
-    ordered = tuple(names[at] for at in order)
-    return ordered, tuple([take(tuple(solution)) for solution in solutions])
-
-
-def _place(name: str, written: tuple[str, ...]) -> int:
-    return written.index(name) if name in written else len(written)
+    return take(names), tuple([take(tuple(solution)) for solution in solutions])
 
 
 def _triples(body: bytes) -> tuple[Triple, ...]:
@@ -381,17 +369,17 @@ class _Awake:
             self._pools.pop(pool, None)
             self._pools[pool] = time.monotonic()
             others = list(self._pools)[: max(0, len(self._pools) - self.most)]
-        for other in others:
-            self._rest(other)
+        self._rest(others)
 
     def discard(self, pool: "_Pool") -> None:
         """Forget a pool that is closed."""
         with self._lock:
             self._pools.pop(pool, None)
 
-    def _rest(self, pool: "_Pool") -> None:
-        if pool.rest():
-            self.discard(pool)
+    def _rest(self, pools: Iterable["_Pool"]) -> None:
+        for pool in pools:
+            if pool.rest():
+                self.discard(pool)
 
     def _watch(self) -> None:
         while True:
@@ -399,8 +387,7 @@ class _Awake:
             before = time.monotonic() - _RESTING
             with self._lock:
                 tired = [pool for pool, used in self._pools.items() if used < before]
-            for pool in tired:
-                self._rest(pool)
+            self._rest(tired)
 
 
 _AWAKE = _Awake()
@@ -487,8 +474,7 @@ class _Worker:
             while view:
                 self._wait(self._to, select.POLLOUT, call)
                 view = view[os.write(self._to, view) :]
-            length = int.from_bytes(self._receive(8, call), "little")
-            reply = self._receive(length, call)
+            reply = self._receive(int.from_bytes(self._receive(8, call), "little"), call)
         except (BrokenPipeError, EOFError) as problem:
             raise ServiceError(self._epitaph()) from problem
         self.idle = not self._killed

@@ -18,9 +18,10 @@ import tempfile
 import threading
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import IO, Any, cast
@@ -39,15 +40,15 @@ from pyoxigraph import (
 
 from askgraph.errors import ServiceError, SetupError
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.rdf_files import FORMATS, check_document
+from askgraph.sparql.rdf_files import FORMATS, PACKED, check_document, suffix_of
 
-_PACKED = (".gz", ".bz2", ".xz")
-_KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(_PACKED)}"
+_KNOWN = f"{', '.join(FORMATS)}, each also with {', '.join(PACKED)}"
 _BESIDE = 16 * 2**20  # bytes of files for which a process of their own is worth its start
 _PIECE = 250_000  # quads that the store sorts in memory at once, some hundred bytes each
 _LINES, _ROWS = 32 * 2**20, 4 * 2**20  # bytes of N-Triples that a store or a reader takes at once
 
 Progress = Callable[[int, int, str], None]
+Tell = Callable[[int], None]
 Row = tuple[str, str, str]
 """A triple as the N-Triples texts of its terms."""
 
@@ -176,7 +177,7 @@ def _contents(
     sizes = [file.stat().st_size for file in files]
     blanks = 0
     for number, file in enumerate(files):
-        tell = _Progress(progress, sum(sizes[:number]), sum(sizes), file.name)
+        tell = partial(_tell, progress, sum(sizes[:number]), sum(sizes), file.name)
         names = _Blanks(blanks)
         if size and sizes[number] > size and _format(file) == RdfFormat.N_TRIPLES:
             for lines in _lines(file, tell, size):
@@ -275,7 +276,7 @@ def _files(source: Path) -> list[Path]:
         file
         for file in source.rglob("*")
         if file.is_file()
-        and _suffix(file) in FORMATS
+        and suffix_of(file) in FORMATS
         and not any(part.startswith(".") for part in file.relative_to(source).parts)
     )
     if not files:
@@ -283,32 +284,20 @@ def _files(source: Path) -> list[Path]:
     return files
 
 
-def _suffix(file: Path) -> str:
-    suffixes = [suffix.lower() for suffix in file.suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
-
-
 def _format(file: Path) -> RdfFormat:
     try:
-        return FORMATS[_suffix(file)]
+        return FORMATS[suffix_of(file)]
     except KeyError:
         raise SetupError(
-            f"{str(file)!r} has an unknown extension {_suffix(file)!r}; known are {_KNOWN}"
+            f"{str(file)!r} has an unknown extension {suffix_of(file)!r}; known are {_KNOWN}"
         ) from None
 
 
-def _quads(file: Path, tell: "_Progress") -> Iterator[Quad]:
+def _quads(file: Path, tell: Tell) -> Iterator[Quad]:
     with _explained(file), _opened(file, tell) as told:
-        found = _format(file)
-        if found == RdfFormat.RDF_XML and not told.start.lstrip().startswith(
-            (b"<?xml", b"<!", b"<rdf:")
-        ):
-            looks_turtle = re.match(rb"\s*(@prefix|@base|PREFIX|BASE|#)", told.start)
-            format = RdfFormat.TURTLE if looks_turtle else found
-        else:
-            format = found
+        format = _format(file)
+        if format == RdfFormat.RDF_XML and _TURTLE.match(told.start):
+            format = RdfFormat.TURTLE
         if format in (RdfFormat.RDF_XML, RdfFormat.JSON_LD):
             with file.open("rb") as raw, _unpacked(file, raw) as again:
                 check_document(str(file), format, iter(lambda: again.read(1 << 16), b""))
@@ -316,7 +305,7 @@ def _quads(file: Path, tell: "_Progress") -> Iterator[Quad]:
     tell(file.stat().st_size)
 
 
-def _lines(file: Path, tell: "_Progress", size: int) -> Iterator[Lines]:
+def _lines(file: Path, tell: Tell, size: int) -> Iterator[Lines]:
     before, rest = 0, b""
     with _explained(file), _opened(file, tell) as told:
         while data := told.read(size):
@@ -328,12 +317,13 @@ def _lines(file: Path, tell: "_Progress", size: int) -> Iterator[Lines]:
     tell(file.stat().st_size)
 
 
+_TURTLE = re.compile(rb"\s*(@prefix|@base|PREFIX|BASE|#)")
 _LONGEST = 300  # characters of a message
 _PAGE = re.compile(rb"\s*<(!doctype\s+)?html\b", re.IGNORECASE)
 
 
 @contextmanager
-def _opened(file: Path, tell: "_Progress") -> Iterator["_Told"]:
+def _opened(file: Path, tell: Tell) -> Iterator["_Told"]:
     with file.open("rb") as raw, _unpacked(file, raw) as stream:
         told = _Told(stream, raw, tell)
         if _PAGE.match(told.start):
@@ -355,35 +345,25 @@ def _explained(file: Path, before: int = 0) -> Iterator[None]:
 
 
 def _unpacked(file: Path, raw: IO[bytes]) -> IO[bytes]:
-    match file.suffix.lower():
-        case ".gz":
-            return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
-        case ".bz2":
-            return bz2.BZ2File(raw)
-        case ".xz":
-            return lzma.LZMAFile(raw)
-        case _:
-            return raw
+    known: Mapping[str, Callable[[IO[bytes]], Any]] = {
+        ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
+        ".bz2": bz2.BZ2File,
+        ".xz": lzma.LZMAFile,
+    }
+    opened = known.get(file.suffix.lower())
+    return opened(raw) if opened else raw
 
 
-@dataclass(frozen=True)
-class _Progress:
-    """Reports to the caller how much of all files is done."""
-
-    told: Progress | None
-    before: int
-    total: int
-    name: str
-
-    def __call__(self, done: int) -> None:
-        if self.told:
-            self.told(self.before + done, self.total, self.name)
+def _tell(progress: Progress | None, before: int, total: int, name: str, done: int) -> None:
+    """Report to the caller how much of all files is done."""
+    if progress:
+        progress(before + done, total, name)
 
 
 class _Told:
     """A stream that reports how far it was read, after each mebibyte."""
 
-    def __init__(self, stream: IO[bytes], raw: IO[bytes], tell: "_Progress") -> None:
+    def __init__(self, stream: IO[bytes], raw: IO[bytes], tell: Tell) -> None:
         self._stream, self._raw, self._tell = stream, raw, tell
         self._read = 0
         self.start = self._stream.read(4096).removeprefix(b"\xef\xbb\xbf")

@@ -49,43 +49,6 @@ def object_in(text: str | bytes, place: str) -> dict[str, Any]:
     return found
 
 
-class Appending:
-    """Opened to be added to; all beyond its first `whole` bytes is cut off.
-
-    Everything raises `SetupError` if the file cannot be written.
-    """
-
-    def __init__(self, path: Path, *, whole: int) -> None:
-        self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("ab", buffering=0)
-            self._file.truncate(whole)
-        except OSError as error:
-            raise atomic_files.refused(f"cannot write {path}", error) from error
-
-    def append(self, piece: bytes) -> None:
-        """Add a piece; when this returns it is on the disk."""
-        left = memoryview(piece)
-        try:
-            while left:
-                left = left[self._file.write(left) :]
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise atomic_files.refused(f"cannot write {self.path}", error) from error
-
-    def replace(self, pieces: Iterable[bytes]) -> None:
-        """Make these the whole file; until they are on the disk, the old one is there."""
-        with replaced(self.path) as fresh:
-            fresh.writelines(pieces)
-        self._file.close()
-        self._file = self.path.open("ab", buffering=0)
-
-    def close(self) -> None:
-        """Close the file; a second call does nothing."""
-        self._file.close()
-
-
 class LineFile:
     """Objects with an id, a line each, appended durably; of two with one id the later counts.
 
@@ -93,7 +56,8 @@ class LineFile:
     then only where they stand is kept, as the file may outgrow memory.
 
     A last line that a crash left half-written is cut off when the file is opened; anything else
-    that is not a line of ours raises `SetupError`, and the file is left as it is.
+    that is not a line of ours raises `SetupError`, and the file is left as it is. So does a file
+    that cannot be written.
     """
 
     def __init__(self, path: Path, *, name: str = "id", keep: bool = True) -> None:
@@ -104,12 +68,23 @@ class LineFile:
         self._places: dict[str, tuple[int, int]] = {}  # start and length
         self._end = 0
         self._scan()
-        self._file = Appending(path, whole=self._end)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("ab", buffering=0)
+            self._file.truncate(self._end)
+        except OSError as error:
+            raise atomic_files.refused(f"cannot write {path}", error) from error
 
     def append(self, line: Mapping[str, object]) -> None:
         """Add one line; when this returns it is on the disk."""
         data = json_line(line)
-        self._file.append(data)
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise atomic_files.refused(f"cannot write {self.path}", error) from error
         self._take(line, len(data))
 
     def reorder(self, ids: Iterable[str]) -> None:
@@ -119,7 +94,10 @@ class LineFile:
         starts = [0, *accumulate(length for _, length in places)]
         if [start for start, _ in places] == starts[:-1] and self._end == starts[-1]:
             return
-        self._file.replace(self._read(places))
+        with replaced(self.path) as fresh:
+            fresh.writelines(self._read(places))
+        self._file.close()
+        self._file = self.path.open("ab", buffering=0)
         lengths = (length for _, length in places)
         self._places = dict(zip(order, zip(starts, lengths, strict=False), strict=True))
         self._end = starts[-1]

@@ -19,7 +19,7 @@ from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import NameIndex
 from askgraph.sparql import Query, renamed
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.write import Written, plain_text
+from askgraph.sparql.serializer import Written, plain_text
 
 if TYPE_CHECKING:
     from askgraph.graph.descriptions import Description

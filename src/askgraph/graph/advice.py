@@ -11,10 +11,9 @@ from functools import cached_property
 from itertools import permutations
 from typing import Literal
 
-import numpy as np
 from pyoxigraph import NamedNode
 
-from askgraph.graph.arrays import GraphArrays, Ids
+from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.definitions import DefinedProperty, Definitions, NodeName
 from askgraph.graph.names import (
     called,
@@ -23,6 +22,7 @@ from askgraph.graph.names import (
     inverse_label,
     names_of,
     role_label,
+    texts_of,
     virtual_iri,
 )
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
@@ -114,36 +114,35 @@ class _Advisor:
             for first in self._links:
                 if first.transitive or above.iri in first.inverse_of:
                     continue
-                if self.arrays is None:
-                    shared = {cls for cls, _ in first.object_classes} & {
-                        cls for cls, _ in above.subject_classes
-                    }
-                    share, depth = (1.0, 2) if shared else (0.0, 0)
-                else:
-                    graph = self.arrays
-                    one, other = graph.number(first.iri), graph.number(above.iri)
-                    if one is None or other is None:
-                        share, depth = 0.0, 0
-                    else:
-                        objects = graph.ends(one, inverse=True)
-                        sample = objects[:: max(1, len(objects) // _SPARE)]
-                        share, depth = (
-                            len(graph.bearers(sample, other)) / len(sample),
-                            _depth(graph, sample, other),
-                        )
+                share, depth = self._leads_on(first, above)
                 if share < _LEADING_ON or depth < 2:
                     continue
                 path = Path("/", (NamedNode(first.iri), Path("+", (NamedNode(above.iri),))))
-                kept = first.functional
                 number = f"{first.triples:,} triples, {share:.0%} of the objects, {depth} deep"
                 yield Advice(
                     "chain",
                     (first.iri, above.iri),
                     f"{called(first)!r} leads into the hierarchy of {called(above)!r} ({number})"
-                    + ("" if kept else "; things have several, so the path tells more"),
+                    + ("" if first.functional else "; things have several, so the path tells more"),
                     self._property(chain_label(first, above), path, unnamed=True),
-                    default=kept,
+                    default=first.functional,
                 )
+
+    def _leads_on(self, first: PredicateProfile, above: PredicateProfile) -> tuple[float, int]:
+        """Return the share of a predicate's objects in a hierarchy, and the depth (at most 3)."""
+        graph = self.arrays
+        if graph is None:
+            shared = dict(first.object_classes).keys() & dict(above.subject_classes).keys()
+            return (1.0, 2) if shared else (0.0, 0)
+        one, other = graph.number(first.iri), graph.number(above.iri)
+        if one is None or other is None:
+            return 0.0, 0
+        objects = graph.ends(one, inverse=True)
+        nodes = sample = objects[:: max(1, len(objects) // _SPARE)]
+        depth = 0
+        while depth < 3 and len(nodes := graph.step(nodes, other)):
+            depth += 1
+        return len(graph.bearers(sample, other)) / len(sample), depth
 
     def closures(self) -> Iterator[Advice]:
         """A hierarchy: all that lies above, in one step."""
@@ -185,7 +184,7 @@ class _Advisor:
                     "declared",
                     (one.iri, one.inverse_of[0]),
                     f"the ontology has an inverse of {called(one)!r} that no triple uses",
-                    DefinedProperty(one.inverse_of[0], path, self._label(one.inverse_of[0])),
+                    DefinedProperty(one.inverse_of[0], path, self._label_of(one.inverse_of[0])),
                 )
                 continue
             yield Advice(
@@ -214,8 +213,11 @@ class _Advisor:
         bare = tuple(one.iri for one in terms if not one.names)
         if bare:
             yield Advice("label", bare, f"{len(bare)} of {len(terms)} terms have no label")
-        mute = tuple(one.iri for one in terms if not self._has_comment(one.iri))
-        if mute and self.arrays is not None:
+        graph = self.arrays
+        mute = tuple(
+            one.iri for one in terms if graph and not texts_of(graph, one.iri, [v.RDFS_COMMENT])
+        )
+        if mute:
             yield Advice("comment", mute, f"{len(mute)} of {len(terms)} terms have no comment")
 
     @cached_property
@@ -259,24 +261,7 @@ class _Advisor:
     def _property(self, label: str, path: Predicate, *, unnamed: bool = False) -> DefinedProperty:
         return DefinedProperty(virtual_iri(label), path, label, unnamed=unnamed)
 
-    def _label(self, iri: str) -> str:
+    def _label_of(self, iri: str) -> str:
         """Return the label that the graph has for a term, or none."""
         names = () if self.arrays is None else names_of(self.arrays, iri)
         return best_label(names, ["en"]) or ""
-
-    def _has_comment(self, iri: str) -> bool:
-        graph = self.arrays
-        if graph is None:
-            return True
-        at, number = graph.terms.iri(iri), graph.number(v.RDFS_COMMENT)
-        here = np.array([at], dtype=np.int32) if at is not None else np.zeros(0, dtype=np.int32)
-        return number is not None and bool(len(graph.step(here, number)))
-
-
-def _depth(graph: GraphArrays, nodes: Ids, predicate: int) -> int:
-    """Return how many steps lead on, up to three."""
-    depth = 0
-    while depth < 3 and len(nodes):
-        nodes = graph.step(nodes, predicate)
-        depth += bool(len(nodes))
-    return depth

@@ -38,8 +38,16 @@ class TermTable:
 
     blob: NDArray[np.uint8]
     offsets: NDArray[np.int64]
-    first_iri: int
-    first_blank: int
+
+    @cached_property
+    def first_iri(self) -> int:
+        """The first id of an IRI: those below are literals."""
+        return self._place(b"<")
+
+    @cached_property
+    def first_blank(self) -> int:
+        """The first id of a blank node: those below are IRIs or literals."""
+        return self._place(b"_")
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
@@ -50,16 +58,12 @@ class TermTable:
             lengths.extend(map(len, encoded))
             blob += b"".join(encoded)
         offsets = np.cumsum(np.frombuffer(lengths, dtype=np.int64))
-        table = cls(np.frombuffer(blob, dtype=np.uint8), offsets, 0, 0)
-        first_iri, first_blank = table._place(b"<"), table._place(b"_")
-        return cls(table.blob, offsets, first_iri, first_blank)
+        return cls(np.frombuffer(blob, dtype=np.uint8), offsets)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Open a saved table without reading it into memory."""
-        blob, offsets = mapped(folder / "terms.npy"), mapped(folder / "term_offsets.npy")
-        table = cls(blob, offsets, 0, 0)
-        return cls(blob, offsets, table._place(b"<"), table._place(b"_"))
+        return cls(mapped(folder / "terms.npy"), mapped(folder / "term_offsets.npy"))
 
     def save(self, folder: Path) -> None:
         """Write the table into a folder."""
@@ -185,28 +189,20 @@ class GraphArrays:
 
     def number(self, iri: str) -> int | None:
         """Return the number of a predicate, or None if no triple has it."""
-        known = self._numbered
-        if iri not in known:
-            at = self.terms.iri(iri)
-            known[iri] = None if at is None else self.numbers.get(at)
-        return known[iri]
+        return self._numbers_by_iri.get(iri)
 
     @cached_property
-    def _numbered(self) -> dict[str, int | None]:
-        """The numbers of predicates that were asked for, by their IRIs."""
-        return {}
+    def _numbers_by_iri(self) -> dict[str, int]:
+        return {iri: number for number, iri in enumerate(self._iris)}
 
     def iri_of(self, predicate: int) -> str:
         """Return the IRI of a predicate's number."""
-        known = self._iris
-        if predicate not in known:
-            known[predicate] = self.terms.value(int(self.predicates[predicate]))
-        return known[predicate]
+        return self._iris[predicate]
 
     @cached_property
-    def _iris(self) -> dict[int, str]:
-        """The IRIs of predicates that were asked for, by their numbers."""
-        return {}
+    def _iris(self) -> list[str]:
+        """The IRIs of all predicates by their numbers."""
+        return [self.terms.value(int(term)) for term in self.predicates]
 
     def size(self, predicate: int) -> int:
         """Return the number of triples with a predicate."""
@@ -251,6 +247,15 @@ class GraphArrays:
             return self.pairs(nodes, predicate, inverse=inverse)[1]
         return distinct(self.pairs(nodes, predicate, inverse=inverse)[1])
 
+    def follow(self, node: int, iri: str, *, inverse: bool = False) -> list[int]:
+        """Return the nodes one edge away from a node, by a predicate's IRI."""
+        number = self.number(iri)
+        if number is None:
+            return []
+        ends = self.step(np.array([node], dtype=np.int32), number, inverse=inverse)
+        found: list[int] = ends.tolist()
+        return found
+
     def bearers(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
         """Return those of the nodes that an edge of a predicate leaves."""
         return _first_of_each(self.pairs(nodes, predicate, inverse=inverse)[0])
@@ -270,16 +275,20 @@ class GraphArrays:
 
     def predicates_of(self, nodes: Ids, *, inverse: bool = False) -> tuple[Ids, NDArray[np.int64]]:
         """Return the predicates that leave (or enter) a set, and how many edges each has."""
-        offsets = self.in_offsets if inverse else self.out_offsets
-        listed = self.in_predicates if inverse else self.out_predicates
+        offsets, listed = self._edges(inverse=inverse)
         if len(nodes) == 1:
-            found = listed[offsets[nodes[0]] : offsets[nodes[0] + 1]]
+            edges = listed[offsets[nodes[0]] : offsets[nodes[0] + 1]]
         else:
             left = offsets[nodes]
-            found = listed[_ranges(left, offsets[nodes + 1] - left)]
-        tally = np.bincount(found, minlength=len(self.predicates))
+            edges = listed[_ranges(left, offsets[nodes + 1] - left)]
+        tally = np.bincount(edges, minlength=len(self.predicates))
         present = np.flatnonzero(tally)
         return present.astype(np.int32), tally[present]
+
+    def _edges(self, *, inverse: bool) -> tuple[NDArray[np.int64], Ids]:
+        if inverse:
+            return self.in_offsets, self.in_predicates
+        return self.out_offsets, self.out_predicates
 
     def present(self, nodes: Ids, *, inverse: bool = False) -> frozenset[int]:
         """Return the predicates that leave (or enter) a set."""
@@ -291,8 +300,7 @@ class GraphArrays:
                 self._sets[mask] = frozenset(bits.nonzero()[0].tolist())
             return self._sets[mask]
         if len(nodes) <= _FEW:
-            offsets = self.in_offsets if inverse else self.out_offsets
-            listed = self.in_predicates if inverse else self.out_predicates
+            offsets, listed = self._edges(inverse=inverse)
             edges = [(int(offsets[node]), int(offsets[node + 1])) for node in nodes.tolist()]
             if sum(end - start for start, end in edges) <= _FEW_EDGES:
                 return frozenset(at for start, end in edges for at in listed[start:end].tolist())
@@ -308,8 +316,8 @@ class GraphArrays:
         if len(self.terms) * width > _MOST_BYTES or len(self) > _MOST_EDGES:
             return None
         masks = np.zeros((2, len(self.terms), width), dtype=np.uint8)
-        ways = (self.out_offsets, self.out_predicates), (self.in_offsets, self.in_predicates)
-        for mask, (offsets, listed) in zip(masks, ways, strict=True):
+        for mask, inverse in zip(masks, (False, True), strict=True):
+            offsets, listed = self._edges(inverse=inverse)
             nodes = np.arange(len(self.terms)).repeat(np.diff(offsets))
             bits = np.left_shift(1, listed & 7).astype(np.uint8)
             np.bitwise_or.at(mask, (nodes, listed >> 3), bits)

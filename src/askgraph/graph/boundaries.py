@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from askgraph.graph.profile import Profile
+from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 
 Boundary = Literal["outgoing", "neighbourhood", "specific", "auto"]
@@ -54,10 +55,9 @@ def some_of_each(iri: str, predicates: Sequence[str], *, inverse: bool, each: in
     return f"SELECT ?p ?x WHERE {{ {' UNION '.join(parts)} }} LIMIT {each * len(parts)}"
 
 
-def of_nodes(iris: Sequence[str], *, limit: int) -> str:
+def of_nodes(nodes: Sequence[str], *, limit: int) -> str:
     """Return the query for the statements about a few nodes: `?s`, `?p`, `?o`."""
-    listed = " ".join(f"<{iri}>" for iri in iris)
-    return f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {listed} }} ?s ?p ?o }} LIMIT {limit}"
+    return f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {iris(nodes)} }} ?s ?p ?o }} LIMIT {limit}"
 
 
 def below(iri: str, predicate: str, *, limit: int) -> str:

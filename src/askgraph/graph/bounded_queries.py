@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -169,7 +169,11 @@ class Inquiry:
         if self.wary and self.cap is None and (rows >= _MANY or (rows >= 10 and not rows % 10)):
             self.wary = False
             await self.find_cap()
-        cut = result.truncated is not None or self._capped(rows, query)
+        if self.cap is not None:
+            capped = rows >= self.cap
+        else:
+            capped = rows > PROBE and rows % 1_000 == 0 and own_limit(query) != rows
+        cut = result.truncated is not None or capped
         reply = Reply(result.rows, cut)
         self._known[key] = reply
         texts = [[None if term is None else str(term) for term in row] for row in reply.rows]
@@ -193,9 +197,6 @@ class Inquiry:
             self.cap = came
         return came, whole
 
-    def _fails(self, what: str, error: Exception) -> None:
-        self._failed.setdefault(str(error), []).append(what)
-
     async def _result(self, what: str, query: str, *, costly: bool) -> SelectResult | None:
         for last in (False, True):
             self.asked += 1
@@ -209,10 +210,10 @@ class Inquiry:
                 )
             except MalformedReply as error:
                 if last or self.exhausted:
-                    self._fails(what, error)
+                    self._failed.setdefault(str(error), []).append(what)
                     return None
             except (TimedOut, ErrorReply, QueryError, Overloaded) as error:
-                self._fails(what, error)
+                self._failed.setdefault(str(error), []).append(what)
                 self.late = self.late or isinstance(error, TimedOut)
                 if costly and isinstance(error, TimedOut):
                     self._patience = max(_LEAST_PATIENCE, self._patience / 2)
@@ -222,11 +223,6 @@ class Inquiry:
                 self._fastest = min(taken, self._fastest or taken)
                 return result
         return None
-
-    def _capped(self, rows: int, query: str) -> bool:
-        if self.cap is not None:
-            return rows >= self.cap
-        return rows > PROBE and rows % 1_000 == 0 and own_limit(query) != rows
 
     def _left(self) -> float:
         return self._max_seconds - (time.monotonic() - self._began)
@@ -249,14 +245,11 @@ def _read(path: Path, address: str) -> dict[str, Reply]:
     for line in lines[1:]:
         try:
             kept = json.loads(line)
-            known[kept["query"]] = Reply(tuple(map(_row, kept["rows"])), kept["cut"])
+            rows = (tuple(text and term_of(text) for text in row) for row in kept["rows"])
+            known[kept["query"]] = Reply(tuple(rows), kept["cut"])
         except (ValueError, KeyError):
             continue
     return known
-
-
-def _row(texts: list[Any]) -> Row:
-    return tuple(None if text is None else term_of(text) for text in texts)
 
 
 @dataclass(frozen=True)
@@ -305,31 +298,23 @@ async def all_triples(inquiry: Inquiry, total: int) -> Pages | None:
 
 
 def _queries(counted: Sequence[Row], cap: int) -> Iterator[str]:
-    together: list[str] = []
+    together: list[list[str]] = [[]]
     size = 0
     for predicate, number in counted:
         count = int(number.value) if isinstance(number, Literal) else 0
         if count >= cap:
-            yield from _ordered(str(predicate), count, cap)
+            # Ordered inside, cut outside: Virtuoso refuses ORDER BY with an OFFSET beyond 10,000.
+            inner = f"SELECT ?s ({predicate} AS ?p) ?o {{ ?s {predicate} ?o }} ORDER BY ?s ?o"
+            for offset in range(0, count, cap):
+                yield f"SELECT ?s ?p ?o {{ {{ {inner} }} }} LIMIT {cap} OFFSET {offset}"
             continue
         if size + count >= cap:
-            yield _of(together)
-            together, size = [], 0
-        together.append(str(predicate))
+            together.append([])
+            size = 0
+        together[-1].append(str(predicate))
         size += count
-    if together:
-        yield _of(together)
-
-
-def _of(predicates: Sequence[str]) -> str:
-    return f"SELECT ?s ?p ?o {{ VALUES ?p {{ {' '.join(predicates)} }} ?s ?p ?o }}"
-
-
-def _ordered(predicate: str, count: int, cap: int) -> Iterator[str]:
-    """Ordered inside, cut outside: Virtuoso refuses ORDER BY with an OFFSET beyond 10,000."""
-    inner = f"SELECT ?s ({predicate} AS ?p) ?o {{ ?s {predicate} ?o }} ORDER BY ?s ?o"
-    for offset in range(0, count, cap):
-        yield f"SELECT ?s ?p ?o {{ {{ {inner} }} }} LIMIT {cap} OFFSET {offset}"
+    for predicates in filter(None, together):
+        yield f"SELECT ?s ?p ?o {{ VALUES ?p {{ {' '.join(predicates)} }} ?s ?p ?o }}"
 
 
 async def _lasting_names(inquiry: Inquiry) -> bool:

@@ -48,7 +48,7 @@ from askgraph.sparql.lexer import lexed
 from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rewrite.virtual import VirtualPaths, predicates_in, read_path
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 LANGUAGE = "en"
 """The language of labels and comments that do not say theirs."""
@@ -189,22 +189,30 @@ def read_definitions(path: Path) -> Definitions:
 def definitions_text(definitions: Definitions) -> str:
     """Return definitions as the file that `read_definitions` reads."""
     prefixes = PrefixMap(dict(definitions.prefixes))
-    blocks = [_block("shortcut", _shortcut(one, prefixes), one.why)
-              for one in definitions.properties if one.inverse_of is None]  # fmt: skip
-    for one in definitions.properties:
+    short = prefixes.shorten
+    tables: list[tuple[str, dict[str, str | bool | list[str]]]] = []
+    for one in sorted(definitions.properties, key=lambda one: one.inverse_of is not None):
+        words = {"label": one.label, "comment": one.comment, "language": _other(one.language)}
         if one.inverse_of is not None:
-            table = {"property": prefixes.shorten(one.iri), "of": prefixes.shorten(one.inverse_of)}
-            blocks.append(_block("inverse", table | _words(one), one.why))
+            ends = {"property": short(one.iri), "of": short(one.inverse_of)}
+            tables.append(("inverse", {**ends, **words, "why": one.why}))
+        else:
+            path = re.sub("<([^>]*)>", lambda iri: short(iri[1]), text_of(one.path))
+            ends = {"property": short(one.iri), "path": path}
+            tables.append(("shortcut", {**ends, **words, "unnamed": one.unnamed, "why": one.why}))
     for comment in definitions.comments:
-        table = {"term": prefixes.shorten(comment.term), "text": comment.text}
-        table |= {} if comment.language == LANGUAGE else {"language": comment.language}
-        blocks.append(_block("comment", table, comment.why))
-    for name in definitions.names:
-        listed = [prefixes.shorten(iri) for iri in name.predicates]
-        blocks.append(
-            _block("name", {"class": prefixes.shorten(name.cls), "from": listed}, name.why)
+        said = {"term": short(comment.term), "text": comment.text}
+        tables.append(
+            ("comment", {**said, "language": _other(comment.language), "why": comment.why})
         )
-    body = "\n".join(blocks)
+    for name in definitions.names:
+        listed = list(map(short, name.predicates))
+        tables.append(("name", {"class": short(name.cls), "from": listed, "why": name.why}))
+    body = "\n".join(
+        f"[[{kind}]]\n"
+        + "".join(f"{key} = {toml_value(value)}\n" for key, value in table.items() if value)
+        for kind, table in tables
+    )
     used = {
         prefix: namespace
         for prefix, namespace in prefixes.namespaces.items()
@@ -212,6 +220,10 @@ def definitions_text(definitions: Definitions) -> str:
     }
     head = "".join(f"{toml_value(prefix)} = {toml_value(name)}\n" for prefix, name in used.items())
     return f"[prefixes]\n{head}\n{body}" if body else "[prefixes]\n"
+
+
+def _other(language: str) -> str:
+    return "" if language == LANGUAGE else language
 
 
 @dataclass(frozen=True)
@@ -291,24 +303,3 @@ def _fits(key: str, value: object) -> bool:
             return isinstance(value, str) and _LANGUAGE_TAG.fullmatch(value) is not None
         case _:
             return isinstance(value, str)
-
-
-def _shortcut(one: DefinedProperty, prefixes: PrefixMap) -> dict[str, str | bool]:
-    path = "".join(
-        prefixes.shorten(piece.partition(">")[0]) + piece.partition(">")[2] if at else piece
-        for at, piece in enumerate(text_of(one.path).split("<"))
-    )
-    unnamed = {"unnamed": True} if one.unnamed else {}
-    return {"property": prefixes.shorten(one.iri), "path": path, **_words(one), **unnamed}
-
-
-def _words(one: DefinedProperty) -> dict[str, str]:
-    written = {"label": one.label, "comment": one.comment}
-    found = {key: text for key, text in written.items() if text}
-    return found | ({} if one.language == LANGUAGE else {"language": one.language})
-
-
-def _block(kind: str, table: Mapping[str, str | bool | list[str]], why: str) -> str:
-    lines = [f"[[{kind}]]", *(f"{key} = {toml_value(value)}" for key, value in table.items())]
-    lines += [f"why = {toml_value(why)}"] if why else []
-    return "\n".join(lines) + "\n"

@@ -18,6 +18,16 @@ from askgraph.sparql import vocabulary as v
 _SPACES = (v.SCHEMA, v.SCHEMA_HTTPS, "schema:", "sdo:")
 _KINDS = ("Dataset", "DataCatalog", "WebAPI", "SoftwareApplication", "WebSite", "WebPage")
 _DEEPEST = 20
+_KEYS = {
+    "name": ("name", "headline", "title"),
+    "description": ("description",),
+    "publisher": ("publisher", "provider", "creator"),
+    "license": ("license",),
+    "url": ("url",),
+    "version": ("version",),
+    "modified": ("dateModified",),
+}
+"""The names that schema.org has for a field, the usual one first."""
 
 
 @dataclass(frozen=True)
@@ -44,61 +54,45 @@ def descriptions_in(text: str) -> tuple[Description, ...]:
 
     Raises `SetupError` if it is neither, or its JSON is broken.
     """
-    blocks = [text] if text.lstrip()[:1] in ("{", "[") else _scripts(text)
-    if not blocks and "<" not in text:
-        raise SetupError("this is neither JSON-LD nor an HTML page")
+    if text.lstrip()[:1] in ("{", "["):
+        blocks = [text]
+    else:
+        page = _Scripts()
+        page.feed(text)
+        page.close()
+        blocks = [block for block in page.blocks if block.strip()]
+        if not blocks and "<" not in text:
+            raise SetupError("this is neither JSON-LD nor an HTML page")
     found: dict[Description, None] = {}
     for block in blocks:
         try:
             content = json.loads(block)
         except ValueError as error:
             raise SetupError(f"the JSON-LD of the page is broken: {error}") from error
-        for node in _nodes(content, 0):
-            plain = {_local(key): value for key, value in node.items()}
-            kinds = [_local(kind) for kind in _texts(plain.get("@type"))]
-            kind = next((known for known in _KINDS if known in kinds), None)
-            name = _first(plain, "name", "headline", "title")
-            told = _first(plain, "description")
-            if kind is None or not (name or told):
-                description = None
-            else:
-                keywords = [
-                    word.strip()
-                    for text in _texts(plain.get("keywords"))
-                    for word in text.split(",")
-                ]
-                description = Description(
-                    kind,
-                    name,
-                    _plain(told),
-                    tuple(dict.fromkeys(word for word in keywords if word)),
-                    _first(plain, "publisher", "provider", "creator"),
-                    _first(plain, "license"),
-                    _first(plain, "url"),
-                    _endpoint(plain),
-                    _first(plain, "version"),
-                    _first(plain, "dateModified"),
-                )
-            if description is not None:
-                found[description] = None
+        found |= dict.fromkeys(filter(None, map(_read, _nodes(content, 0))))
     return tuple(sorted(found, key=lambda one: _KINDS.index(one.kind)))
+
+
+def _read(node: Mapping[str, Any]) -> Description | None:
+    plain = {_local(key): value for key, value in node.items()}
+    kinds = [_local(kind) for kind in _texts(plain.get("@type"))]
+    kind = next((known for known in _KINDS if known in kinds), None)
+    texts = {field: _first(plain, *keys) for field, keys in _KEYS.items()}
+    texts["description"] = _plain(described := texts["description"])
+    if kind is None or not (texts["name"] or described):
+        return None
+    listed = (word.strip() for text in _texts(plain.get("keywords")) for word in text.split(","))
+    keywords = tuple(filter(None, dict.fromkeys(listed)))
+    return Description(kind, keywords=keywords, endpoint=_endpoint(plain), **texts)
 
 
 def json_ld_of(descriptions: Iterable[Description]) -> str:
     """Return descriptions as a JSON-LD document, which reads as the same descriptions."""
     nodes = []
     for one in descriptions:
-        told = {
-            "name": one.name,
-            "description": escape(one.description, quote=False),
-            "keywords": list(one.keywords),
-            "publisher": one.publisher,
-            "license": one.license,
-            "url": one.url,
-            "endpointUrl": one.endpoint,
-            "version": one.version,
-            "dateModified": one.modified,
-        }
+        told: dict[str, Any] = {keys[0]: getattr(one, field) for field, keys in _KEYS.items()}
+        told["description"] = escape(one.description, quote=False)
+        told |= {"keywords": list(one.keywords), "endpointUrl": one.endpoint}
         nodes.append({"@type": one.kind} | {key: value for key, value in told.items() if value})
     content = {"@context": v.SCHEMA_HTTPS, "@graph": nodes}
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
@@ -124,13 +118,6 @@ class _Scripts(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._inside:
             self.blocks[-1] += data
-
-
-def _scripts(page: str) -> list[str]:
-    parser = _Scripts()
-    parser.feed(page)
-    parser.close()
-    return [block for block in parser.blocks if block.strip()]
 
 
 def _nodes(content: Any, depth: int) -> Iterator[Mapping[str, Any]]:

@@ -17,7 +17,7 @@ from askgraph.graph.names import names_of
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 _MOST = 1_000_000
 _TIMES = 20
@@ -64,13 +64,9 @@ def links(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
 def told_names(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
     """Yield the labels of instances that have none, made of the names of what they link."""
     for name in definitions.names:
-        cls, kind = graph.terms.iri(name.cls), graph.number(v.RDF_TYPE)
-        if cls is None or kind is None:
-            continue
-        numbers = [graph.number(iri) for iri in name.predicates]
-        for node in graph.step(np.array([cls], dtype=np.int32), kind, inverse=True).tolist():
-            at = np.array([node], dtype=np.int32)
-            ends = [graph.step(at, number).tolist() for number in numbers if number is not None]
+        cls = graph.terms.iri(name.cls)
+        for node in graph.follow(cls, v.RDF_TYPE, inverse=True) if cls is not None else ():
+            ends = (graph.follow(node, iri) for iri in name.predicates)
             told = [_called(graph, end[0]) for end in ends if end]
             subject = graph.terms.term(node)
             if told and not isinstance(subject, Literal):

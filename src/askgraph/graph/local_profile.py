@@ -7,7 +7,7 @@ to classes, which the other one orders.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, reduce
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from askgraph.graph.arrays import GraphArrays, Ids, TermTable, distinct, in_both, tallied
 from askgraph.graph.literals import Sort, split_literal
 from askgraph.graph.names import (
-    NameShape,
     is_hierarchy,
+    name_score,
     names_of,
     naming_role,
     objects_of,
@@ -29,6 +29,7 @@ from askgraph.graph.names import (
 )
 from askgraph.graph.profile import (
     ClassProfile,
+    Counts,
     Partition,
     PredicateProfile,
     Profile,
@@ -44,28 +45,22 @@ _COUNTED = 100_000
 
 def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
     """Profile a whole graph; time grows with its triples, not with classes times predicates."""
-    instances = _instances(graph)
     predicates = tuple(_predicate(graph, p) for p in range(len(graph.predicates)))
-    declared = {(p.iri, q) for p in predicates for q in p.inverse_of}
-    linking = [p for p in predicates if p.object_classes and p.triples > 1]
-    turned: dict[tuple[int, int, int], list[PredicateProfile]] = defaultdict(list)
-    for q in linking:
-        turned[q.triples, q.objects, q.subjects].append(q)
-    for p in linking:
-        for q in turned[p.triples, p.subjects, p.objects]:
-            if p.iri < q.iri and _mirrored(graph, p.iri, q.iri):
-                declared.add((p.iri, q.iri))
-    both = declared | {(q, p) for p, q in declared}
+    inverses = _inverses(graph, predicates)
     predicates = tuple(
-        replace(p, inverse_of=tuple(sorted(q for x, q in both if x == p.iri and q != p.iri)))
-        for p in predicates
+        replace(p, inverse_of=tuple(sorted(inverses[p.iri] - {p.iri}))) for p in predicates
     )
-    classes = tuple(_class(graph, iri, members, predicates) for iri, members in instances.items())
+    classes = [
+        _class(graph, iri, members, predicates) for iri, members in _instances(graph).items()
+    ]
+    languages: Counter[str] = Counter()
+    for p in predicates:
+        languages.update(dict(p.languages))
     profile = Profile(
         triples=len(graph),
         classes=tuple(sorted(classes, key=lambda c: (-c.instances, c.iri))),
         predicates=tuple(sorted(predicates, key=lambda p: (-p.triples, p.iri))),
-        languages=_summed(p.languages for p in predicates),
+        languages=tuple(languages.most_common()),
         source=source,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         partitions=partitions_of(graph),
@@ -73,6 +68,28 @@ def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
         described=_described(graph),
     )
     return replace(profile, completeness=complete(profile))
+
+
+def _inverses(graph: GraphArrays, predicates: Sequence[PredicateProfile]) -> Mapping[str, set[str]]:
+    """Return the predicates that are declared to be another one's inverse, or say just that."""
+    inverses: dict[str, set[str]] = defaultdict(set)
+    turned: dict[tuple[int, int, int], list[PredicateProfile]] = defaultdict(list)
+    linking = [p for p in predicates if p.object_classes and p.triples > 1]
+    for q in linking:
+        turned[q.triples, q.objects, q.subjects].append(q)
+    pairs = [(p.iri, q) for p in predicates for q in p.inverse_of]
+    for p in linking:
+        forwards = graph.between(0, len(graph.terms), graph.number(p.iri) or 0)
+        for q in turned[p.triples, p.subjects, p.objects]:
+            if p.iri < q.iri:
+                number = graph.number(q.iri) or 0
+                backwards = graph.between(0, len(graph.terms), number, inverse=True)
+                if all(map(np.array_equal, forwards, backwards)):
+                    pairs.append((p.iri, q.iri))
+    for one, other in pairs:
+        inverses[one].add(other)
+        inverses[other].add(one)
+    return inverses
 
 
 _WHOLES = (
@@ -106,12 +123,14 @@ def _instances(graph: GraphArrays) -> dict[str, Ids]:
 def _class(
     graph: GraphArrays, iri: str, members: Ids, predicates: tuple[PredicateProfile, ...]
 ) -> ClassProfile:
-    numbers, counts = graph.predicates_of(members)
-    named = [
-        (_shape(graph, int(number), members, iri).score, predicates[number].iri)
-        for number, count in zip(numbers, counts, strict=True)
-        if predicates[number].naming == "name" and count >= 0.5 * len(members)
-    ]
+    named = []
+    for number, count in zip(*graph.predicates_of(members), strict=True):
+        predicate = predicates[number]
+        if predicate.naming == "name" and count >= 0.5 * len(members):
+            bearers, names = graph.pairs(members, int(number))
+            coverage, different = len(distinct(bearers)) / len(members), len(distinct(names))
+            score = name_score(predicate.iri, iri, coverage, different / len(names))
+            named.append((score, predicate.iri))
     name = max(named)[1] if named else None
     return ClassProfile(
         iri=iri,
@@ -120,16 +139,6 @@ def _class(
         parents=objects_of(graph, iri, v.RDFS_SUB_CLASS_OF),
         name_predicate=name,
         nary=name is None and _links(graph, members) >= 2,
-    )
-
-
-def _shape(graph: GraphArrays, predicate: int, members: Ids, cls: str) -> NameShape:
-    bearers, names = graph.pairs(members, predicate)
-    return NameShape(
-        graph.iri_of(predicate),
-        cls,
-        coverage=len(distinct(bearers)) / len(members),
-        distinct=len(distinct(names)) / len(names),
     )
 
 
@@ -159,7 +168,8 @@ def _predicate(graph: GraphArrays, number: int) -> PredicateProfile:
         objects=len(objects),
         names=names_of(graph, iri),
         subject_classes=_classes_of(graph, subjects),
-        object_classes=_classes_of(graph, resources) or _unclassed(resources),
+        object_classes=_classes_of(graph, resources)
+        or (((v.RDFS_RESOURCE, len(resources)),) if len(resources) else ()),
         datatypes=datatypes,
         languages=languages,
         transitive=is_hierarchy(graph, number),
@@ -171,33 +181,24 @@ def _predicate(graph: GraphArrays, number: int) -> PredicateProfile:
     return replace(draft, naming=role if draft.datatypes else "")
 
 
-def _classes_of(graph: GraphArrays, nodes: Ids) -> tuple[tuple[str, int], ...]:
+def _classes_of(graph: GraphArrays, nodes: Ids) -> Counts:
     kind = graph.number(v.RDF_TYPE)
     if kind is None or not len(nodes):
         return ()
     classes, counts = tallied(graph.pairs(nodes, kind)[1])
-    listed = [
-        (graph.terms.value(cls), count)
-        for cls, count in zip(classes.tolist(), counts.tolist(), strict=True)
-        if graph.terms.is_iri(cls)
-    ]
-    return tuple(sorted(listed, key=lambda item: (-item[1], item[0])))
+    named = zip(classes.tolist(), counts.tolist(), strict=True)
+    return sorted_counts(
+        Counter({graph.terms.value(cls): n for cls, n in named if graph.terms.is_iri(cls)})
+    )
 
 
-def _unclassed(resources: Ids) -> tuple[tuple[str, int], ...]:
-    return ((v.RDFS_RESOURCE, len(resources)),) if len(resources) else ()
-
-
-def _literal_types(
-    graph: GraphArrays, predicate: int, literals: int
-) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+def _literal_types(graph: GraphArrays, predicate: int, literals: int) -> tuple[Counts, Counts]:
     """Datatypes and languages with their numbers of triples; of very many, scaled up."""
     datatypes: Counter[str] = Counter()
     languages: Counter[str] = Counter()
     ends, counts = tallied(graph.between(0, graph.terms.first_iri, predicate, inverse=True)[0])
     step = max(1, literals // _COUNTED)
-    pairs = zip(ends[:literals:step].tolist(), counts[:literals:step].tolist(), strict=True)
-    for at, count in pairs:
+    for at, count in zip(ends[::step].tolist(), counts[::step].tolist(), strict=True):
         datatype, language = _kind(graph.terms, at)
         datatypes[datatype] += step * count
         if language:
@@ -208,28 +209,12 @@ def _literal_types(
 def _kind(terms: TermTable, at: int) -> tuple[str, str | None]:
     """Return the datatype and the language of a literal."""
     text = terms.text(at)
-    return _kind_of(text[text.rindex('"') :])
+    return _kind_of_ending(text[text.rindex('"') :])
 
 
 @lru_cache(maxsize=1000)
-def _kind_of(ending: str) -> tuple[str, str | None]:
+def _kind_of_ending(ending: str) -> tuple[str, str | None]:
     return split_literal(f'"{ending}')[1:]
-
-
-def _mirrored(graph: GraphArrays, first: str, second: str) -> bool:
-    p, q = graph.number(first), graph.number(second)
-    if p is None or q is None or graph.size(p) != graph.size(q):
-        return False
-    forwards = graph.pairs(graph.ends(p), p)
-    backwards = graph.pairs(graph.ends(q, inverse=True), q, inverse=True)
-    return all(np.array_equal(a, b) for a, b in zip(forwards, backwards, strict=True))
-
-
-def _summed(pairs: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
-    total: Counter[str] = Counter()
-    for listed in pairs:
-        total.update(dict(listed))
-    return tuple(total.most_common())
 
 
 _READ = 100_000  # literals of one predicate whose datatypes are read; of more, evenly chosen
@@ -279,18 +264,8 @@ def _groups(graph: GraphArrays) -> _Groups | None:
     return _Groups(of, ((), *listed))
 
 
-@dataclass
-class _Tally:
-    """The numbers of one class at one predicate."""
-
-    triples: int = 0
-    subjects: int = 0
-    objects: int = 0
-
-
 def _partitions(graph: GraphArrays, number: int, groups: _Groups) -> Iterator[Partition]:
-    subjects, objects = graph.pairs(graph.ends(number), number)
-    tallies = _tallies(graph, number, groups)
+    subjects, objects = graph.between(0, len(graph.terms), number)
     targets: dict[str, Counter[str]] = defaultdict(Counter)
     datatypes: dict[str, Counter[str]] = defaultdict(Counter)
     literal = objects < graph.terms.first_iri
@@ -304,43 +279,37 @@ def _partitions(graph: GraphArrays, number: int, groups: _Groups) -> Iterator[Pa
         for cls in groups.classes[source]:
             datatypes[cls][names[kind]] += count
     iri = graph.iri_of(number)
-    for cls, tally in tallies.items():
+    for cls, sizes in _sizes(graph, number, groups):
         yield Partition(
-            cls,
-            iri,
-            tally.triples,
-            tally.subjects,
-            tally.objects,
-            sorted_counts(targets[cls]),
-            sorted_counts(datatypes[cls]),
+            cls, iri, *sizes, sorted_counts(targets[cls]), sorted_counts(datatypes[cls])
         )
 
 
-def _tallies(graph: GraphArrays, number: int, groups: _Groups) -> dict[str, _Tally]:
-    tallies: dict[str, _Tally] = defaultdict(_Tally)
+def _sizes(
+    graph: GraphArrays, number: int, groups: _Groups
+) -> Iterator[tuple[str, tuple[int, int, int]]]:
+    """Yield each class at a predicate with its triples, its subjects, and their objects."""
     size = len(groups.classes)
     objects, subjects = graph.between(0, len(graph.terms), number, inverse=True)
     of = groups.of[subjects]
     triples = np.bincount(of, minlength=size)
     having = np.bincount(groups.of[graph.ends(number)], minlength=size)
-    ends: dict[str, list[int]] = defaultdict(list)
+    groups_of: dict[str, list[int]] = defaultdict(list)
     for group in np.flatnonzero(triples).tolist():
         for cls in groups.classes[group]:
-            tallies[cls].triples += int(triples[group])
-            tallies[cls].subjects += int(having[group])
-            ends[cls].append(group)
+            groups_of[cls].append(group)
     keys = objects.astype(np.int64) << 32 | of
     keys.sort(kind="stable")  # they nearly are
     keys = keys[np.diff(keys, prepend=-1) != 0]
     from_group, objects = keys & 0xFFFFFFFF, keys >> 32
     single = np.bincount(from_group, minlength=size)
-    for cls, its in ends.items():
+    for cls, its in groups_of.items():
         if len(its) == 1:
-            tallies[cls].objects = int(single[its[0]])
+            distinct_objects = single[its[0]]
         else:
             own = objects[np.isin(from_group, its)]
-            tallies[cls].objects = int(np.count_nonzero(np.diff(own, prepend=-1)))
-    return tallies
+            distinct_objects = np.count_nonzero(np.diff(own, prepend=-1))
+        yield cls, (int(triples[its].sum()), int(having[its].sum()), int(distinct_objects))
 
 
 def _pair_counts(

@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from urllib.parse import urlsplit
@@ -227,33 +227,27 @@ def naming_role(predicate: PredicateProfile, samples: Sequence[str]) -> str:
     if longest > 10 or lettered < 0.8 or addresses > 0.2 or not predicate.functional:
         return ""
     words = {stem(word) for word in tokens(words_of_local_name(predicate.iri))}
-    said = bool(words & NAME_WORDS) or any(
-        word.endswith(ending) for word in words for ending in NAME_WORDS if len(ending) >= 4
-    )
+    said = bool(words & NAME_WORDS) or _ends_so(words)
     unique = predicate.objects >= 0.9 * predicate.triples
     return "name" if said or unique else ""
 
 
-@dataclass(frozen=True)
-class NameShape:
-    """The use of a name predicate by one class; the best one has the highest score."""
+def name_score(predicate: str, cls: str, coverage: float, distinct: float) -> float:
+    """Return how well a predicate names a class, of whose instances a share bears it.
 
-    predicate: str
-    cls: str
-    coverage: float
-    distinct: float
+    Higher is better: standard, then said in its own name, then like the class, unique.
+    """
+    words = [stem(word) for word in tokens(words_of_local_name(predicate))]
+    own = {stem(word) for word in tokens(words_of_local_name(cls))}
+    said = 1.0 if words and words[-1] in NAME_WORDS else 0.8 * _ends_so(words)
+    alike = 0.7 if set(words) & own else 0.0
+    standard = 3.0 if standard_naming(predicate) else 0.0
+    return standard + said + alike + coverage + distinct - 0.05 * len(words)
 
-    @property
-    def score(self) -> float:
-        """Higher is better: standard, then said in its own name, then like the class, unique."""
-        words = [stem(word) for word in tokens(words_of_local_name(self.predicate))]
-        own = {stem(word) for word in tokens(words_of_local_name(self.cls))}
-        said = 1.0 if words and (words[-1] in NAME_WORDS) else 0.0
-        if not said and any(w.endswith(e) for w in words for e in NAME_WORDS if len(e) >= 4):
-            said = 0.8
-        alike = 0.7 if set(words) & own else 0.0
-        standard = 3.0 if standard_naming(self.predicate) else 0.0
-        return standard + said + alike + self.coverage + self.distinct - 0.05 * len(words)
+
+def _ends_so(words: Iterable[str]) -> bool:
+    """Whether a word ends with one for names, as "surname" does."""
+    return any(word.endswith(end) for word in words for end in NAME_WORDS if len(end) >= 4)
 
 
 _VIRTUAL = "urn:askgraph:virtual:"
@@ -347,44 +341,32 @@ def names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
 
     A predicate without any has those of the property that it is a form of.
     """
-    return _names_of(graph, iri) or tuple(
+    naming = v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES
+    return texts_of(graph, iri, naming) or tuple(
         name
         for form in v.WIKIBASE_FORMS
         for property_ in objects_of(graph, iri, form, inverse=True)
-        for name in _names_of(graph, property_)
+        for name in texts_of(graph, property_, naming)
     )
-
-
-def _names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
-    return texts_of(graph, iri, v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES)
 
 
 def texts_of(
     graph: GraphArrays, iri: str, predicates: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
     """Return the (text, language) pairs that some predicates give a resource, in their order."""
-    found: list[tuple[str, str]] = []
     at = graph.terms.iri(iri)
-    for predicate in predicates:
-        number = graph.number(predicate)
-        if at is None or number is None:
-            continue
-        for literal in graph.step(np.array([at], dtype=np.int32), number):
-            if graph.terms.is_literal(int(literal)):
-                text, _, language = split_literal(graph.terms.text(int(literal)))
-                found.append((text, language or ""))
-    return tuple(dict.fromkeys(found))
+    ends = [end for p in predicates for end in graph.follow(at, p)] if at is not None else []
+    literals = (split_literal(graph.terms.text(end)) for end in ends if graph.terms.is_literal(end))
+    return tuple(dict.fromkeys((text, language or "") for text, _, language in literals))
 
 
 def objects_of(
     graph: GraphArrays, iri: str, predicate: str, *, inverse: bool = False
 ) -> tuple[str, ...]:
     """Return the IRIs that a predicate leads to from a resource."""
-    at, number = graph.terms.iri(iri), graph.number(predicate)
-    if at is None or number is None:
-        return ()
-    found = graph.step(np.array([at], dtype=np.int32), number, inverse=inverse)
-    return tuple(graph.terms.value(int(o)) for o in found if graph.terms.is_iri(int(o)))
+    at = graph.terms.iri(iri)
+    ends = graph.follow(at, predicate, inverse=inverse) if at is not None else []
+    return tuple(graph.terms.value(end) for end in ends if graph.terms.is_iri(end))
 
 
 def is_hierarchy(graph: GraphArrays, number: int) -> bool:
@@ -399,13 +381,12 @@ def is_hierarchy(graph: GraphArrays, number: int) -> bool:
     for _ in range(2):
         frontier = graph.step(frontier, number) if len(frontier) else frontier
     deep = frontier[frontier >= graph.terms.first_iri] if len(frontier) else frontier
-    return len(deep) > 0 and not _cyclic(graph, number, resources)
-
-
-def _cyclic(graph: GraphArrays, number: int, resources: Ids) -> bool:
-    """Return whether many nodes can reach themselves: a network of peers, not a hierarchy."""
+    if not len(deep):
+        return False
+    # If many nodes can reach themselves, it is a network of peers.
     sample = resources[:: max(1, len(resources) // 50)]
-    return sum(_reaches_itself(graph, number, at) for at in sample.tolist()) > 0.2 * len(sample)
+    cyclic = sum(_reaches_itself(graph, number, at) for at in sample.tolist())
+    return cyclic <= 0.2 * len(sample)
 
 
 def _reaches_itself(graph: GraphArrays, number: int, node: int) -> bool:

@@ -7,7 +7,7 @@ The resources of a graph behind an endpoint come from its profile and names, or 
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -54,7 +54,7 @@ def entity_resources(
     joins part X and plant Y is found by "X Y". Infos are its most specific classes, or "class" and
     the classes above, and a description. The score is the number of triples.
     """
-    walk = _Walk.over(graph, profile, languages)
+    walk = _Walk(graph, profile, languages)
     for first in range(graph.terms.first_iri, graph.terms.first_blank, _PART):
         yield from walk.part(first, min(first + _PART, graph.terms.first_blank))
 
@@ -88,46 +88,40 @@ def literal_resources(
         yield Resource(graph.terms.text(at), value, (), float(end - start), (using,))
 
 
-@dataclass(frozen=True, eq=False)
 class _Walk:
-    """Marks of the graph as a whole; `classes` and `left_out` mark terms by id."""
+    """What all parts need of the graph as a whole; marks are by term id."""
 
-    graph: GraphArrays
-    languages: tuple[str, ...]
-    names: tuple[int, ...]  # predicate numbers, the best first
-    others: tuple[int, ...]
-    descriptions: tuple[int, ...]
-    classes: Marks
-    left_out: Marks
-    sizes: dict[int, int]  # of each class
-    labels: dict[int, str]  # of each class
-    codes: Marks
-    neighbours: "Neighbours"
-
-    @classmethod
-    def over(cls, graph: GraphArrays, profile: Profile, languages: Sequence[str]) -> "_Walk":
-        """Read off the graph what all parts need."""
-        names, others = _naming(graph, profile)
+    def __init__(self, graph: GraphArrays, profile: Profile, languages: Sequence[str]) -> None:
+        self.graph, self.languages = graph, tuple(languages)
+        self.names, self.others = _naming(graph, profile)
+        self.descriptions = _numbers(graph, v.DESCRIPTION_PREDICATES)
         ids = {c.iri: graph.terms.iri(c.iri) for c in profile.classes}
         known = [(at, c) for c in profile.classes if (at := ids[c.iri]) is not None]
-        left_out = np.zeros(len(graph.terms), dtype=np.bool_)
-        left_out[graph.predicates] = True
+        self.sizes = {at: c.instances for at, c in known}
+        self.labels = {
+            at: best_label(c.names, languages) or words_of_local_name(c.iri) for at, c in known
+        }
+        self.left_out = np.zeros(len(graph.terms), dtype=np.bool_)
+        self.left_out[graph.predicates] = True
+        self.classes = self._mark_classes()
         nary = {at for at, c in known if c.nary}
-        return cls(
-            graph=graph,
-            languages=tuple(languages),
-            names=names,
-            others=others,
-            descriptions=_numbers(graph, v.DESCRIPTION_PREDICATES),
-            classes=_classes(graph, [at for at, _ in known]),
-            left_out=left_out,
-            sizes={at: c.instances for at, c in known},
-            labels={
-                at: best_label(c.names, languages) or words_of_local_name(c.iri) for at, c in known
-            },
-            codes=_codes(graph, (*names, *others), nary),
-            neighbours=Neighbours.over(graph, names, languages),
-        )
+        self.codes = _codes(graph, (*self.names, *self.others), nary)
+        self.neighbours = Neighbours.over(graph, self.names, languages)
+
+    def _mark_classes(self) -> Marks:
+        """Mark what has instances, is declared a class, or is above or below one."""
+        graph = self.graph
+        marks = np.zeros(len(graph.terms), dtype=np.bool_)
+        marks[list(self.sizes)] = True
+        for declared in v.CLASS_TYPES:
+            at = graph.terms.iri(declared)
+            if at is not None:
+                marks[graph.follow(at, v.RDF_TYPE, inverse=True)] = True
+        below = graph.number(v.RDFS_SUB_CLASS_OF)
+        if below is not None:
+            marks[graph.ends(below)] = True
+            marks[graph.ends(below, inverse=True)] = True
+        return marks
 
     def part(self, first: int, last: int) -> Iterator[Resource]:
         """Yield the resources of the ids from `first` to before `last`."""
@@ -150,7 +144,14 @@ class _Walk:
         self, iri: str, names: Sequence[int], others: Sequence[int]
     ) -> tuple[str, tuple[str, ...]]:
         """Return the label and the synonyms of a node, from the literals that name it."""
-        best, more = self._spelled(names), self._spelled(others)
+        best, more = (
+            [
+                (text, tag)
+                for text, _, tag in (split_literal(self.graph.terms.text(at)) for at in literals)
+                if 0 < len(text) <= _LONGEST_NAME
+            ]
+            for literals in (names, others)
+        )
         label = best_label(best, self.languages) or best_label(more, self.languages)
         if label is None:
             return words_of_local_name(iri), ()
@@ -162,35 +163,33 @@ class _Walk:
             texts[initials] = None
         return label, tuple(text for text in texts if text != label)
 
-    def _spelled(self, literals: Sequence[int]) -> list[tuple[str, str | None]]:
-        found = (split_literal(self.graph.terms.text(at)) for at in literals)
-        return [(text, tag) for text, _, tag in found if 0 < len(text) <= _LONGEST_NAME]
-
     def _infos(self, first: int, last: int) -> dict[int, tuple[str, ...]]:
         found: dict[int, tuple[str, ...]] = {}
+        terms = self.graph.terms
         kinds = _linked(self.graph, first, last, v.RDF_TYPE)
         parents = _linked(self.graph, first, last, v.RDFS_SUB_CLASS_OF)
         for at in (np.flatnonzero(self.classes[first:last]) + first).tolist():
-            above = [self._label(parent) for parent in parents.get(at, ())][:_MOST_PARENTS]
+            above = [
+                self.labels.get(parent) or words_of_local_name(terms.value(parent))
+                for parent in parents.get(at, ())[:_MOST_PARENTS]
+            ]
             found[at] = ("class", f"subclass of {', '.join(above)}") if above else ("class",)
         for at, listed in kinds.items():
             if at not in found:
-                own = [cls for cls in listed if cls in self.labels and self._telling(cls)]
+                own = [
+                    cls
+                    for cls in listed
+                    if cls in self.labels and terms.value(cls) not in _SAYS_NOTHING
+                ]
                 own.sort(key=lambda cls: self.sizes[cls])
                 found[at] = tuple(self.labels[cls] for cls in own[:_MOST_TYPES])
         for at, texts in _texts(self.graph, first, last, self.descriptions).items():
             described = best_label(
-                [split_literal(self.graph.terms.text(at))[::2] for at in texts], self.languages
+                [split_literal(terms.text(text))[::2] for text in texts], self.languages
             )
             if described:
                 found[at] = (*found.get(at, ()), _clipped(described))
         return found
-
-    def _label(self, cls: int) -> str:
-        return self.labels.get(cls) or words_of_local_name(self.graph.terms.value(cls))
-
-    def _telling(self, cls: int) -> bool:
-        return self.graph.terms.value(cls) not in _SAYS_NOTHING
 
 
 def _naming(graph: GraphArrays, profile: Profile) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -212,53 +211,25 @@ def _numbers(graph: GraphArrays, iris: Sequence[str]) -> tuple[int, ...]:
     return tuple(number for number in numbers if number is not None)
 
 
-def _classes(graph: GraphArrays, known: Sequence[int]) -> Marks:
-    """Mark what has instances, is declared a class, or is above or below one."""
-    marks = np.zeros(len(graph.terms), dtype=np.bool_)
-    marks[np.array(known, dtype=np.int64)] = True
-    kind, below = graph.number(v.RDF_TYPE), graph.number(v.RDFS_SUB_CLASS_OF)
-    for declared in v.CLASS_TYPES:
-        at = graph.terms.iri(declared)
-        if kind is not None and at is not None:
-            marks[graph.step(np.array([at], dtype=np.int32), kind, inverse=True)] = True
-    if below is not None:
-        marks[graph.ends(below)] = True
-        marks[graph.ends(below, inverse=True)] = True
-    return marks
-
-
 def _codes(graph: GraphArrays, naming: Sequence[int], nary: set[int]) -> Marks:
     """Mark the nodes without a name whose local name tells nothing either."""
     terms = graph.terms
-    used = (np.diff(graph.out_offsets) + np.diff(graph.in_offsets)) > 0
-    nameless = used
+    nameless = (np.diff(graph.out_offsets) + np.diff(graph.in_offsets)) > 0
     for number in naming:
         nameless[graph.ends(number)] = False
     nameless[: terms.first_iri] = nameless[terms.first_blank :] = False
     nameless[graph.predicates] = False
     ids = np.flatnonzero(nameless)
-    shapes = np.fromiter((_shape(terms.value(at)) for at in ids.tolist()), np.int64, len(ids))
-    _, places, counts = np.unique(shapes, return_inverse=True, return_counts=True)
-    alike = (shapes != _WORDS) & (counts[places] > _ALIKE)
+    shapes = [_DIGITS.sub("#", local_name(iri)) for iri in terms.values(ids)]
+    counts = Counter(shapes)
+    told = [not shape or ("#" in shape and counts[shape] > _ALIKE) for shape in shapes]
     codes = np.zeros(len(terms), dtype=np.bool_)
-    codes[ids[(shapes == _CODE) | alike]] = True
+    codes[ids[np.array(told, dtype=np.bool_)]] = True
     kind = graph.number(v.RDF_TYPE)
     if kind is not None and nary:
         members = graph.step(np.array(sorted(nary), dtype=np.int32), kind, inverse=True)
         codes[members] |= nameless[members]
     return codes
-
-
-_CODE, _WORDS = 0, 1
-
-
-def _shape(iri: str) -> int:
-    """A number that IRIs of the same local name share, whatever the digits in it."""
-    local = local_name(iri)
-    if not local:
-        return _CODE
-    shape = _DIGITS.sub("#", local)
-    return _WORDS if shape == local else hash(shape)
 
 
 def _texts(

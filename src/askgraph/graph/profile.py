@@ -11,7 +11,8 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -233,22 +234,22 @@ def _digest(body: str) -> str:
 
 
 def _profile(stored: Mapping[str, Any]) -> Profile:
+    kinds = (("classes", ClassProfile), ("predicates", PredicateProfile),
+             ("partitions", Partition), ("completeness", Part))  # fmt: skip
     listed: dict[str, Any] = {
-        "classes": tuple(ClassProfile(**_tuples(item)) for item in stored["classes"]),
-        "predicates": tuple(PredicateProfile(**_tuples(item)) for item in stored["predicates"]),
-        "partitions": tuple(Partition(**_tuples(item)) for item in stored["partitions"]),
-        "completeness": tuple(Part(**_tuples(item)) for item in stored["completeness"]),
+        name: tuple(kind(**_tuples(item)) for item in stored[name]) for name, kind in kinds
     }
     others = {name: value for name, value in stored.items() if name not in listed}
     return Profile(**_tuples(others), **listed)
 
 
 def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _tuple(value) if type(value) is list else value for name, value in fields.items()}
-
-
-def _tuple(value: list[Any]) -> tuple[Any, ...]:
-    return tuple([tuple(item) if type(item) is list else item for item in value])
+    return {
+        name: tuple([tuple(item) if type(item) is list else item for item in value])
+        if type(value) is list
+        else value
+        for name, value in fields.items()
+    }
 
 
 Counts = tuple[tuple[str, int], ...]
@@ -268,15 +269,19 @@ def merged(first: Profile, second: Profile) -> Profile:
     from a sample; names, ends and partitions of either are kept.
     The completeness of each part is that of the account that knows more of it.
     """
-    profile = _joined([first, second], _first)
+
+    def first_known(numbers: Sequence[int]) -> int:
+        return next((number for number in numbers if number), 0)
+
+    def certainty(part: Part) -> tuple[float, int]:
+        return (-1.0 if part.share is None else part.share, part.seen)
+
     parts = {part.name: part for part in first.completeness}
     for part in second.completeness:
-        parts[part.name] = max(part, parts.get(part.name, part), key=_certainty)
+        parts[part.name] = max(part, parts.get(part.name, part), key=certainty)
     return replace(
-        profile,
+        _join_profiles([first, second], first_known, sampled=all),
         source=first.source or second.source,
-        created=max(first.created, second.created),
-        cuts=tuple(dict.fromkeys((*first.cuts, *second.cuts))),
         described=first.described or second.described,
         completeness=with_parts((), parts),
     )
@@ -290,16 +295,12 @@ def united(profiles: Sequence[Profile]) -> Profile:
     """
     if not profiles:
         raise ValueError("there is no profile to unite")
-    profile = _joined(profiles, sum)
     parts: dict[str, list[Part]] = defaultdict(list)
-    for one in profiles:
-        for part in one.completeness:
-            parts[part.name].append(part)
+    for part in chain.from_iterable(one.completeness for one in profiles):
+        parts[part.name].append(part)
     return replace(
-        profile,
+        _join_profiles(profiles, sum, sampled=any),
         source=profiles[0].source,
-        created=max(one.created for one in profiles),
-        cuts=tuple(dict.fromkeys(cut for one in profiles for cut in one.cuts)),
         completeness=with_parts((), {name: _summed(some) for name, some in parts.items()}),
     )
 
@@ -314,21 +315,29 @@ def ordered(profile: Profile) -> Profile:
         classes=tuple(map(_in_order, classes)),
         predicates=tuple(map(_in_order, predicates)),
         partitions=tuple(map(_in_order, partitions)),
-        languages=_by_count(profile.languages),
+        languages=sorted_counts(Counter(dict(profile.languages))),
         prefixes=tuple(sorted(set(profile.prefixes))),
         cuts=tuple(sorted(set(profile.cuts))),
-        graphs=_by_count(profile.graphs),
+        graphs=sorted_counts(Counter(dict(profile.graphs))),
         completeness=with_parts(profile.completeness, {}),
     )
 
 
 def _in_order(item: Item) -> Item:
-    given = {field.name: getattr(item, field.name) for field in fields(item)}
-    changed: dict[str, Any] = {name: _by_count(given[name]) for name in _COUNTS & given.keys()}
-    changed |= {name: tuple(sorted(set(given[name]))) for name in _IRIS & given.keys()}
-    if "names" in given:
-        changed["names"] = _named(given["names"])
-    return replace(item, **changed)
+    known = vars(item)
+    lists = {
+        name: _sorted(name, known[name]) for name in (*_COUNTS, *_IRIS, "names") if name in known
+    }
+    return replace(item, **lists)
+
+
+def _sorted(name: str, value: Any) -> Any:
+    if name in _COUNTS:
+        return sorted_counts(Counter(dict(value)))
+    if name in _IRIS:
+        return tuple(sorted(set(value)))
+    first = first_names(value)
+    return (*sorted(first), *sorted(set(value) - first))
 
 
 def first_names(names: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -339,64 +348,61 @@ def first_names(names: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
     return set(by_language.values())
 
 
-def _named(names: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    first = first_names(names)
-    return (*sorted(first), *sorted(set(names) - first))
+def _join_profiles(
+    profiles: Sequence[Profile], join: Joined, *, sampled: Callable[[Iterable[bool]], bool]
+) -> Profile:
+    """Join accounts: numbers by `join`; a partition is `sampled` if all, or any, of its are."""
 
+    def group(items: Iterable[Item], key: Callable[[Item], object]) -> Iterator[list[Item]]:
+        groups: dict[object, list[Item]] = defaultdict(list)
+        for item in items:
+            groups[key(item)].append(item)
+        return iter(groups.values())
 
-def _first(numbers: Sequence[int]) -> int:
-    return next((number for number in numbers if number), 0)
-
-
-def _joined(profiles: Sequence[Profile], join: Joined) -> Profile:
-    classes = _grouped((c for one in profiles for c in one.classes), lambda c: c.iri)
-    predicates = _grouped((p for one in profiles for p in one.predicates), lambda p: p.iri)
-    partitions = _grouped(
-        (x for one in profiles for x in one.partitions), lambda x: f"{x.cls} {x.predicate}"
+    classes = group((c for one in profiles for c in one.classes), lambda c: c.iri)
+    predicates = group((p for one in profiles for p in one.predicates), lambda p: p.iri)
+    partitions = group(
+        (x for one in profiles for x in one.partitions), lambda x: (x.cls, x.predicate)
     )
-    return ordered(
+    joined = ordered(
         Profile(
             triples=join([one.triples for one in profiles]),
-            classes=tuple(_class(some, join) for some in classes),
-            predicates=tuple(_predicate(some, join) for some in predicates),
+            classes=tuple(_account(some, join, nary=all(c.nary for c in some)) for some in classes),
+            predicates=tuple(
+                _account(some, join, transitive=any(p.transitive for p in some), steps=1)
+                for some in predicates
+            ),
             languages=_counts([one.languages for one in profiles], join),
             prefixes=tuple({p: n for one in reversed(profiles) for p, n in one.prefixes}.items()),
+            created=max(one.created for one in profiles),
             graphs=_counts([one.graphs for one in profiles], join),
-            partitions=tuple(_partition(some, join) for some in partitions),
+            partitions=tuple(
+                _account(
+                    sorted(some, key=lambda x: x.sampled),
+                    join,
+                    sampled=sampled(x.sampled for x in some),
+                )
+                for some in partitions
+            ),
         )
     )
-
-
-def _grouped(items: Iterable[Item], key: Callable[[Item], str]) -> list[list[Item]]:
-    groups: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        groups[key(item)].append(item)
-    return list(groups.values())
-
-
-def _class(some: Sequence[ClassProfile], join: Joined) -> ClassProfile:
-    return _account(some, join, nary=all(c.nary for c in some))
-
-
-def _predicate(some: Sequence[PredicateProfile], join: Joined) -> PredicateProfile:
-    return _account(some, join, transitive=any(p.transitive for p in some), steps=1)
-
-
-def _partition(some: Sequence[Partition], join: Joined) -> Partition:
-    some = sorted(some, key=lambda x: x.sampled)
-    sampled = some[0].sampled if join is _first else any(x.sampled for x in some)
-    return _account(some, join, sampled=sampled)
+    cuts = dict.fromkeys(cut for one in profiles for cut in one.cuts)
+    return replace(joined, cuts=tuple(cuts))
 
 
 def _account(some: Sequence[Item], join: Joined, **said: Any) -> Item:
     """Return accounts of one thing as one; `said` are the fields that are joined by no rule."""
-    given = {field.name: [getattr(one, field.name) for one in some] for field in fields(some[0])}
-    joined: dict[str, Any] = {name: join(given[name]) for name in _NUMBERS & given.keys()}
-    joined |= {name: _counts(given[name], join) for name in _COUNTS & given.keys()}
-    for name in (_IRIS | {"names"}) & given.keys():
-        joined[name] = tuple(dict.fromkeys(one for listed in given[name] for one in listed))
-    for name in _FIRST & given.keys():
-        joined[name] = next(filter(None, given[name]), given[name][0])
+    joined: dict[str, Any] = {}
+    for name in vars(some[0]):
+        given = [getattr(one, name) for one in some]
+        if name in _NUMBERS:
+            joined[name] = join(given)
+        elif name in _COUNTS:
+            joined[name] = _counts(given, join)
+        elif name in _IRIS or name == "names":
+            joined[name] = tuple(dict.fromkeys(chain.from_iterable(given)))
+        elif name in _FIRST:
+            joined[name] = next(filter(None, given), given[0])
     return replace(some[0], **(joined | said))
 
 
@@ -406,14 +412,6 @@ def _counts(listed: Sequence[Counts], join: Joined) -> Counts:
         for name, number in counts:
             numbers[name].append(number)
     return sorted_counts(Counter({name: join(some) for name, some in numbers.items()}))
-
-
-def _by_count(counts: Counts) -> Counts:
-    return sorted_counts(Counter(dict(counts)))
-
-
-def _certainty(part: Part) -> tuple[float, int]:
-    return (-1.0 if part.share is None else part.share, part.seen)
 
 
 def _summed(parts: Sequence[Part]) -> Part:

@@ -19,6 +19,7 @@ from askgraph.graph.bounded_queries import Inquiry
 from askgraph.graph.examples.shacl import QUERIES, Item, described_in, executables_in
 from askgraph.graph.profile import Profile, merged
 from askgraph.graph.void import VOID_PREDICATES, profile_of_void
+from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import RDF_KINDS, Statements, triples_in
 from askgraph.sparql.results import Row
@@ -96,8 +97,7 @@ async def _document(address: str, seconds: float, guard: Guard | None) -> tuple[
 
 async def _stored(endpoint: Endpoint, seconds: float) -> tuple[Statements | None, str]:
     """Return the VoID triples of the default graph, else of the named graphs, with their labels."""
-    wanted = " ".join(f"<{iri}>" for iri in VOID_PREDICATES)
-    values = f"VALUES ?p {{ {wanted} }}"
+    values = f"VALUES ?p {{ {iris(VOID_PREDICATES)} }}"
     with Inquiry(endpoint, max_queries=_QUERIES, max_seconds=seconds) as inquiry:
         for pattern in ("?s ?p ?o", "GRAPH ?g { ?s ?p ?o }"):
             query = f"SELECT DISTINCT ?s ?p ?o {{ {values} {pattern} }} LIMIT {_MOST}"
@@ -114,22 +114,18 @@ async def _stored(endpoint: Endpoint, seconds: float) -> tuple[Statements | None
 
 async def _labels(inquiry: Inquiry, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """Return labels of the classes and properties, some hundreds at a time."""
-    named = (v.VOID_CLASS, v.VOID_PROPERTY)
-    iris = sorted({str(o) for _, p, o in rows if isinstance(o, NamedNode) and _value(p) in named})
+    named = (NamedNode(v.VOID_CLASS), NamedNode(v.VOID_PROPERTY))
+    terms = sorted({str(o) for _, p, o in rows if isinstance(o, NamedNode) and p in named})
     found: list[Row] = []
-    for at in range(0, len(iris), 200):
+    for at in range(0, len(terms), 200):
         reply = await inquiry.rows(
             "labels",
-            f"SELECT ?s ?p ?o {{ VALUES ?s {{ {' '.join(iris[at : at + 200])} }} "
+            f"SELECT ?s ?p ?o {{ VALUES ?s {{ {' '.join(terms[at : at + 200])} }} "
             f"VALUES ?p {{ <{v.RDFS_LABEL}> <{v.SKOS_PREF_LABEL}> <{v.RDFS_SUB_CLASS_OF}> }} "
             f"?s ?p ?o }} LIMIT {_MOST}",
         )
         found += reply.rows if reply else ()
     return tuple(found)
-
-
-def _value(term: object) -> str:
-    return term.value if isinstance(term, NamedNode) else ""
 
 
 _EXAMPLES = (

@@ -22,6 +22,7 @@ from askgraph import deadline
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, ServiceError, TimedOut
 from askgraph.graph.arrays import GraphArrays, Seeds, build_arrays
+from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import OwnTypes, triples_in, with_types
 from askgraph.sparql.results import Row
@@ -57,7 +58,8 @@ class Kept:
 
     def put(self, part: Part, found: Sequence[Triple]) -> None:
         """Keep what a part gave; blank nodes would be others in the next reply."""
-        if part in self._found or any(_blank(triple) for triple in found):
+        ends = (end for triple in found for end in (triple.subject, triple.object))
+        if part in self._found or any(isinstance(end, BlankNode) for end in ends):
             return
         self._found[part] = found
         self._size += len(found) + 1
@@ -173,10 +175,6 @@ def _united(parts: Sequence[Part]) -> str:
     return f"SELECT ?s ?p ?o ?part {{ {' UNION '.join((*each, end))} }}"
 
 
-def _blank(triple: Triple) -> bool:
-    return isinstance(triple.subject, BlankNode) or isinstance(triple.object, BlankNode)
-
-
 Counts = Mapping[str, tuple[int, int, int]]
 """By predicate IRI: its triples, subjects and objects."""
 
@@ -249,125 +247,115 @@ class _Walk:
         each = _MOST_EACH
         while each > _LEAST_EACH and each * len(seeds.entities) > _AROUND:
             each = max(_LEAST_EACH, each // 3)
-        around = [
-            (iri, inverse, Part(self._edges((iri,), inverse=inverse), each))
-            for iri in seeds.entities
-            for inverse in (False, True)
-        ]
-        holders = [Part(f"VALUES ?o {{ {one} }} ?s ?p ?o", _HOLDERS) for one in seeds.literals]
+        around = [(iri, inverse) for iri in seeds.entities for inverse in (False, True)]
         instances = [
             Part(f"VALUES (?p ?o) {{ (<{self.typing}> <{cls}>) }} ?s ?p ?o", _INSTANCES)
             for cls in seeds.classes[:_CLASSES]
         ]
-        whole = [Part(f"VALUES ?p {{ <{iri}> }} ?s ?p ?o", size) for iri, size in self._small()]
-        found = await self.fetch.parts(
-            [*(part for _, _, part in around), *holders, *instances, *whole]
-        )
-        hubs = []
-        for (iri, inverse, _), triples in zip(around, found, strict=False):
-            self._reach(triples, inverse=inverse)
-            if len(triples) >= each:
-                hubs.append((iri, inverse))
-        for triples in found[len(around) : len(around) + len(holders)]:
-            self._reach(triples, inverse=True)
-        for triples in found[len(around) + len(holders) : len(found) - len(whole)]:
+        found = await self._ask(
+            [
+                *((Part(self._edges((iri,), inverse=inverse), each), inverse)
+                  for iri, inverse in around),
+                *((Part(f"VALUES ?o {{ {one} }} ?s ?p ?o", _HOLDERS), True)
+                  for one in seeds.literals),
+                *((part, None) for part in instances),
+                *((Part(f"VALUES ?p {{ <{iri}> }} ?s ?p ?o", size), None)
+                  for iri, size in self._small()),
+            ]
+        )  # fmt: skip
+        start = len(around) + len(seeds.literals)
+        for triples in found[start : start + len(instances)]:
             for triple in triples[: _REACHED // 8]:
                 if isinstance(triple.subject, NamedNode):
                     self.reached.setdefault(triple.subject.value, 0)
-        await self._sampled(hubs)
+        both = zip(around, found, strict=False)
+        await self._sample([hub for hub, triples in both if len(triples) >= each])
 
-    async def _sampled(self, hubs: Sequence[tuple[str, bool]]) -> None:
+    async def _ask(self, parts: Sequence[tuple[Part, bool | None]]) -> list[Sequence[Triple]]:
+        """Fetch parts; what they lead to, forwards or `inverse`, is reached (None: it is not)."""
+        found = await self.fetch.parts([part for part, _ in parts])
+        for (_, inverse), triples in zip(parts, found, strict=True):
+            if inverse is not None:
+                self._reach(triples, inverse=inverse)
+        return found
+
+    async def _sample(self, hubs: Sequence[tuple[str, bool]]) -> None:
         """A few edges of every predicate at a hub, of those that are mentioned and frequent.
 
         All that lead to a class that is mentioned, as far as they are not too many.
         """
         known = dict.fromkeys([*self.seeds.predicates, *self.counts])
         predicates = [iri for iri in known if iri != self.typing][:_PREDICATES]
-        asked = [
-            (
-                inverse,
-                Part(
-                    f"VALUES ?p {{ <{p}> }} {self._edges((iri,), inverse=inverse)}", _OF_A_PREDICATE
-                ),
-            )
-            for iri, inverse in hubs
-            for p in predicates
-        ]
-        met = [
-            (inverse, cls, Part(self._met(iri, cls, inverse=inverse), _INSTANCES))
-            for iri, inverse in hubs
-            for cls in self.seeds.classes[:_CLASSES]
-        ]
-        found = await self.fetch.parts([*(part for *_, part in met), *(part for _, part in asked)])
-        for (inverse, cls, _), triples in zip(met, found, strict=False):
-            self._reach(triples, inverse=inverse)
-            kind, typing = NamedNode(cls), NamedNode(self.typing)
+        met, sampled = [], list[tuple[Part, bool | None]]()
+        for iri, inverse in hubs:
+            edges, end = self._edges((iri,), inverse=inverse), "?s" if inverse else "?o"
+            for cls in self.seeds.classes[:_CLASSES]:
+                body = f"{edges} . {end} <{self.typing}> <{cls}>"
+                met.append((Part(body, _INSTANCES), inverse, cls))
+            for predicate in predicates:
+                body = f"VALUES ?p {{ <{predicate}> }} {edges}"
+                sampled.append((Part(body, _OF_A_PREDICATE), inverse))
+        found = await self._ask([*((part, inverse) for part, inverse, _ in met), *sampled])
+        for (_, inverse, cls), triples in zip(met, found, strict=False):
             ends = (triple.subject if inverse else triple.object for triple in triples)
             self.fetch.found.update(
-                Triple(end, typing, kind) for end in ends if isinstance(end, NamedNode)
+                Triple(end, NamedNode(self.typing), NamedNode(cls))
+                for end in ends
+                if isinstance(end, NamedNode)
             )
-        for (inverse, _), triples in zip(asked, found[len(met) :], strict=True):
-            self._reach(triples, inverse=inverse)
 
     async def second(self) -> None:
         """What hangs on the nodes reached, and blank nodes between them."""
         seeds = self.seeds.entities
         near = sorted(self.reached, key=lambda iri: -self.reached[iri])
         wanted = [iri for iri in near if iri not in seeds][:_REACHED]
-        parts = [part for iri in self._big_predicates() for part in self._big_predicate(iri)]
-        asked = [iri for iri in wanted if self.reached[iri] > 1]  # by a predicate that is mentioned
+        frequent = [
+            iri for iri in self.seeds.predicates if self.counts.get(iri, (0,))[0] > _PREDICATE_ROWS
+        ]
+        parts: list[tuple[Part, bool | None]] = [
+            (part, None) for iri in frequent[:4] for part in self._big_predicate(iri)
+        ]
+        mentioned = [iri for iri in wanted if self.reached[iri] > 1]
         rest = [iri for iri in wanted if self.reached[iri] <= 1]
-        onward: list[tuple[bool, Part]] = []
-        for some in filter(None, (asked, rest)):
-            hubs = self._hubs(inverse=False)
-            onward.append((False, Part(self._edges(some, hubs, inverse=False), _EDGES)))
-            onward += [(True, part) for part in self._into(some)]
-        parts += [part for _, part in onward]
-        jobs = [self._through_blanks(seeds)] if self.blank and seeds else []
+        for some in filter(None, (mentioned, rest)):
+            edges = self._edges(some, self._hubs(inverse=False), inverse=False)
+            parts.append((Part(edges, _EDGES), False))
+            parts += [(part, True) for part in self._into(some)]
         self.fetch.reserve = _DESCRIBING
-        parted = asyncio.ensure_future(self.fetch.parts(parts))
-        await asyncio.gather(parted, *jobs)
-        found = parted.result()
-        for (inverse, _), triples in zip(onward[::-1], found[::-1], strict=False):
-            self._reach(triples, inverse=inverse)
+        walks = [self._through_blanks(seeds)] if self.blank and seeds else []
+        await asyncio.gather(self._ask(parts), *walks)
         if self.blank and wanted:
             await self._through_blanks(wanted)
         self.fetch.reserve = 0
 
     async def described(self) -> None:
         """Classes and names of the nodes that are nearest."""
-        nodes = dict.fromkeys(
-            term.value
-            for triple in self.fetch.found
-            for term in (triple.subject, triple.object)
-            if isinstance(term, NamedNode)
-        )
-        known = {
-            triple.subject.value
-            for triple in self.fetch.found
-            if triple.predicate.value == self.typing and isinstance(triple.subject, NamedNode)
-        }
-        wanted = [iri for iri in nodes if iri not in known]
+        nodes, typed = dict[str, None](), set[str]()
+        for triple in self.fetch.found:
+            ends = (triple.subject, triple.object)
+            nodes |= dict.fromkeys(end.value for end in ends if isinstance(end, NamedNode))
+            if triple.predicate.value == self.typing and isinstance(triple.subject, NamedNode):
+                typed.add(triple.subject.value)
+        wanted = [iri for iri in nodes if iri not in typed]
         wanted.sort(key=lambda iri: -self.reached.get(iri, 0))
-        properties = _iris((self.typing, *self.naming))
-        some = _iris(wanted[:_REACHED])
-        body = f"VALUES ?s {{ {some} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
+        subjects, properties = iris(wanted[:_REACHED]), iris((self.typing, *self.naming))
+        body = f"VALUES ?s {{ {subjects} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
         await self.fetch.parts([Part(body, _EDGES)] if wanted else [])
 
     def _big_predicate(self, predicate: str) -> list[Part]:
         """Return the parts for a frequent predicate between known nodes, or of linked classes."""
         bodies = [
-            f"VALUES ?c {{ {_iris(self.seeds.classes)} }} ?s a ?c . ?s ?p ?o",
-            f"VALUES ?c {{ {_iris(self.seeds.classes)} }} ?o a ?c . ?s ?p ?o",
+            f"VALUES ?c {{ {iris(self.seeds.classes)} }} ?s a ?c . ?s ?p ?o",
+            f"VALUES ?c {{ {iris(self.seeds.classes)} }} ?o a ?c . ?s ?p ?o",
         ]
         if not self.seeds.classes:
-            near = _iris(list(self.reached)[: _REACHED // 2])
+            near = iris(list(self.reached)[: _REACHED // 2])
             bodies = [f"VALUES {at} {{ {near} }} ?s ?p ?o" for at in ("?s", "?o")]
         return [Part(f"VALUES ?p {{ <{predicate}> }} {body}", _SAMPLE) for body in bodies]
 
-    async def _through_blanks(self, iris: Sequence[str]) -> None:
+    async def _through_blanks(self, nodes: Sequence[str]) -> None:
         """Blank nodes next to nodes, with all that leaves them."""
-        values = f"VALUES ?a {{ {_iris(iris)} }}"
+        values = f"VALUES ?a {{ {iris(nodes)} }}"
         star = "FILTER(isBlank(?b)) ?b ?q ?c"
         both = await asyncio.gather(
             self.fetch.triples(
@@ -407,18 +395,13 @@ class _Walk:
             if 0 < size <= _PREDICATE_ROWS:
                 yield iri, size + 1  # one more row than there are is no cap
 
-    def _edges(self, iris: Sequence[str], without: Sequence[str] = (), *, inverse: bool) -> str:
+    def _edges(self, nodes: Sequence[str], without: Sequence[str] = (), *, inverse: bool) -> str:
         """Return the patterns for edges of nodes, but for some predicates; for classes not back."""
         at = "?o" if inverse else "?s"
         without = (*without, self.typing) if inverse else without
         listed = ", ".join(f"<{iri}>" for iri in without)
         unless = f" FILTER(?p NOT IN ({listed}))" if listed else ""
-        return f"VALUES {at} {{ {_iris(iris)} }} ?s ?p ?o{unless}"
-
-    def _met(self, iri: str, cls: str, *, inverse: bool) -> str:
-        """Return the patterns for edges between a node and the instances of a class."""
-        end = "?s" if inverse else "?o"
-        return f"{self._edges((iri,), inverse=inverse)} . {end} <{self.typing}> <{cls}>"
+        return f"VALUES {at} {{ {iris(nodes)} }} ?s ?p ?o{unless}"
 
     def _into(self, nodes: Sequence[str]) -> list[Part]:
         """Return the parts for edges that lead to nodes: by predicate, if these are few.
@@ -430,18 +413,9 @@ class _Walk:
         leading = [iri for iri in self.links if iri not in (*hubs, self.typing)]
         if not 0 < len(leading) <= _LEADING:
             return [Part(self._edges(nodes, hubs, inverse=True), _EDGES)]
-        some = _iris(nodes[: _NAMED // len(leading)])
+        some = iris(nodes[: _NAMED // len(leading)])
         each = _EDGES // len(leading)
         return [
             Part(f"VALUES ?o {{ {some} }} VALUES ?p {{ <{iri}> }} ?s ?p ?o", each)
             for iri in leading
         ]
-
-    def _big_predicates(self) -> list[str]:
-        return [
-            iri for iri in self.seeds.predicates if self.counts.get(iri, (0,))[0] > _PREDICATE_ROWS
-        ][:4]
-
-
-def _iris(iris: Iterable[str]) -> str:
-    return " ".join(f"<{iri}>" for iri in iris)

@@ -6,7 +6,7 @@ all predicates in one query if it answers in time, else for some at a time, else
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -54,7 +54,7 @@ from askgraph.index.name_search import PLAIN
 from askgraph.index.names import Kind, Name
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import with_types
-from askgraph.sparql.results import Row, Term
+from askgraph.sparql.results import Row
 
 SMALL = 50_000
 """A graph of at most so many triples is fetched as a whole."""
@@ -62,14 +62,6 @@ SMALL = 50_000
 Told = Callable[[str, int, int | None], None]
 Search = Callable[[Profile], Awaitable[str]]
 """Finds the name of the search for names that a graph's endpoint has."""
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The most that profiling an endpoint may cost, in queries and in seconds."""
-
-    queries: int = 200
-    seconds: float = 120.0
 
 
 async def profile_endpoint(
@@ -86,64 +78,72 @@ async def profile_endpoint(
 ) -> tuple[Profile, list[Name]]:
     """Return the profile of an endpoint's graph, and the names in it.
 
-    `resume` is a file that keeps the replies until all is done, so that a later call goes on where
-    this one was stopped; those replies cost nothing of the bound. If a higher bound might bring
-    more, they are kept as `later`, for a call with that. `known` is an account of the graph that
-    was made elsewhere: what it holds is not asked for. If there are more names than can be read
-    page by page, those of things are read only if `search` finds no search for names. What the
-    bound, or a query that the endpoint could not answer, left out is said in `Profile.cuts`, and in
-    numbers in `Profile.completeness`. With `one_by_one` each named graph is asked of alone, within
-    its share of the bound, and the profiles are united. An endpoint whose default graph is empty is
-    asked of all its named graphs together. Raises `ServiceError` if the endpoint does not answer at
-    all.
+    What the bound, or a query that the endpoint could not answer, left out is said in
+    `Profile.cuts`, and in numbers in `Profile.completeness`. An endpoint whose default graph is
+    empty is asked of all its named graphs together.
+
+    Args:
+        endpoint: What is asked.
+        max_queries: The most queries.
+        max_seconds: The most seconds in all.
+        progress: Is told what is asked for, and how many queries are done of how many.
+        resume: A file that keeps the replies until all is done, so that a later call goes on where
+            this one was stopped; those replies cost nothing of the bound.
+        one_by_one: Ask of each named graph alone, within its share of the bound, and unite.
+        later: Where replies are kept for a call with a higher bound, if that might bring more.
+        known: An account of the graph made elsewhere: what it holds is not asked for.
+        search: If there are more names than can be read page by page, those of things are read
+            only if it finds no search for names.
+
+    Raises:
+        ServiceError: The endpoint does not answer at all.
     """
 
-    def inquiry(bounds: Bounds, graphs: Sequence[str] = ()) -> Inquiry:
+    def inquire(queries: int, seconds: float, graphs: Sequence[str] = ()) -> Inquiry:
         return Inquiry(
             endpoint,
-            max_queries=bounds.queries,
-            max_seconds=bounds.seconds,
+            max_queries=queries,
+            max_seconds=seconds,
             journal=resume,
             progress=progress,
             graphs=graphs,
         )
 
-    bounds = Bounds(max_queries, max_seconds)
+    source = endpoint.address
     if one_by_one:
-        later, found = None, await _one_by_one(inquiry, bounds, endpoint.address)
+        later, found = None, await _one_by_one(inquire, max_queries, max_seconds, source)
     else:
-        with inquiry(bounds) as asked:
-            found = await _profiled(asked, endpoint.address, known, search)
+        with inquire(max_queries, max_seconds) as asked:
+            found = await _profiled(asked, source, known, search)
         if not (asked.hurried and found[0].cuts):
             later = None
-    _forget(resume, later)
+    if resume is not None:
+        _put_aside(resume, later)
     return found
 
 
-def _forget(journal: Path | None, later: Path | None) -> None:
-    if journal is not None and later is not None:
+def _put_aside(journal: Path, later: Path | None) -> None:
+    if later is not None:
         journal.replace(later)
-    elif journal is not None:
+    else:
         journal.unlink(missing_ok=True)
 
 
 async def _one_by_one(
-    inquiry: Callable[[Bounds, Sequence[str]], Inquiry], bounds: Bounds, source: str
+    inquire: Callable[..., Inquiry], queries: int, seconds: float, source: str
 ) -> tuple[Profile, list[Name]]:
-    began = time.monotonic()
-    with inquiry(bounds, ()) as asked:
+    end = time.monotonic() + seconds
+    with inquire(queries, seconds) as asked:
         graphs, part = await ask_graphs(asked)
-        used = asked.asked
+        queries -= asked.asked
     if not graphs:
         raise ServiceError(f"{source} names no graph that could be asked of alone")
     profiles, names = [], list[Name]()
-    for at, (graph, _) in enumerate(graphs):
-        rest = len(graphs) - at
-        seconds = (bounds.seconds - (time.monotonic() - began)) / rest
-        share = Bounds(max(1, (bounds.queries - used) // rest), max(1.0, seconds))
-        with inquiry(share, (graph,)) as asked:
+    for rest, (graph, _) in zip(range(len(graphs), 0, -1), graphs, strict=True):
+        share = max(1.0, (end - time.monotonic()) / rest)
+        with inquire(max(1, queries // rest), share, (graph,)) as asked:
             profile, some = await _profiled(asked, source)
-            used += asked.asked
+            queries -= asked.asked
         profiles.append(replace(profile, graphs=((graph, profile.triples),)))
         names += some
     whole = united(profiles)
@@ -158,7 +158,7 @@ async def _profiled(
     cuts: tuple[str, ...] = ()
     graphs: Graphs | None = () if inquiry.graphs else None
     part: Part | None = None
-    if graphs is None and (total == 0 or (total is None and not await _any(inquiry))):
+    if graphs is None and (total == 0 or (total is None and await _is_empty(inquiry))):
         graphs, part = await ask_graphs(inquiry)
         if graphs:
             inquiry.over([graph for graph, _ in graphs])
@@ -174,10 +174,10 @@ async def _profiled(
     return (replace(profile, graphs=graphs, completeness=parts, cuts=(*cuts, *profile.cuts)), names)
 
 
-async def _any(inquiry: Inquiry) -> bool:
-    """Return whether the default graph holds a triple, or might."""
+async def _is_empty(inquiry: Inquiry) -> bool:
+    """Return whether the default graph holds no triple, as far as the endpoint says."""
     reply = await inquiry.rows("any triple", "SELECT ?s { ?s ?p ?o } LIMIT 1")
-    return reply is None or bool(reply.rows)
+    return reply is not None and not reply.rows
 
 
 def _of_some(profile: Profile, note: str) -> Profile:
@@ -288,30 +288,28 @@ async def remote_names(
     names = list(schema_names(profile))
     schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
     schema.update(properties)
-    cuts: list[str] = []
-    read = total = 0
-    pager = _Pager(inquiry)
+    pager, read, total = _Pager(inquiry), 0, 0
     searched = profile.name_search not in ("", PLAIN)
     for predicate in _naming(profile):
         if searched:
             total += predicate.triples
             continue
-        preferred = predicate.naming == "name"
-        wanted = _Wanted(predicate, "SELECT ?s ?o", "names", predicate.triples)
-        rows = await pager.all_of(wanted, keep=0.1)
-        names += _entity_names(rows, schema, preferred=preferred)
-        cuts += _missing(wanted, len(rows))
-        read, total = read + len(rows), total + wanted.expected
+        rows = await pager.read(predicate, "names", predicate.triples, keep=0.1)
+        names += _entity_names(rows, schema, preferred=predicate.naming == "name")
+        read, total = read + len(rows), total + predicate.triples
     for predicate in _valued(profile):
-        wanted = _Wanted(predicate, "SELECT DISTINCT ?o", "values", predicate.objects)
-        rows = await pager.all_of(wanted)
-        names += _value_names(row[-1] for row in rows)
-        cuts += _missing(wanted, len(rows))
+        rows = await pager.read(predicate, "values", predicate.objects)
+        texts = (row[-1] for row in rows)
+        names += (
+            Name(text.value, str(text), Kind.VALUE)
+            for text in texts
+            if isinstance(text, Literal) and short_value(text.value)
+        )
         if predicate.naming:
-            read, total = read + len(rows), total + wanted.expected
+            read, total = read + len(rows), total + predicate.objects
     known = total and read >= _ALL * total
     why = f"the endpoint is asked by the search {profile.name_search!r}" if searched else ""
-    return names, cuts, None if known else Part(ENTITY_NAMES, read, total or None, why)
+    return names, pager.cuts, None if known else Part(ENTITY_NAMES, read, total or None, why)
 
 
 def _naming(profile: Profile) -> list[PredicateProfile]:
@@ -337,57 +335,42 @@ def _valued(profile: Profile) -> list[PredicateProfile]:
     return sorted(found, key=lambda p: (not p.naming, p.objects))
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """Rows of a predicate: what to select, what that is in words, how many are expected."""
-
-    predicate: PredicateProfile
-    select: str
-    what: str
-    expected: int
-
-    def page(self, size: int, offset: int) -> str:
-        """Return the query for one page, in order if ordering is not too much to ask."""
-        body = f"{self.select} {{ ?s <{self.predicate.iri}> ?o }}"
-        if self.predicate.triples <= _ORDERED:
-            variables = self.select.removeprefix("SELECT ").removeprefix("DISTINCT ")
-            body = f"SELECT {variables} {{ {{ {body} ORDER BY {variables} }} }}"
-        return f"{body} LIMIT {size} OFFSET {offset}"
-
-
 class _Pager:
-    """Fetches rows page by page; learns the endpoint's cap from what comes."""
+    """Reads rows page by page; learns the endpoint's cap from what comes."""
 
     def __init__(self, inquiry: Inquiry) -> None:
+        self.cuts: list[str] = []
         self._inquiry = inquiry
         self._page = _PAGE
 
-    async def all_of(self, wanted: _Wanted, *, keep: float = 0.0) -> list[Row]:
-        """Return the rows until they end, or until only `keep` of the bound is left."""
-        found: list[Row] = []
+    async def read(
+        self, predicate: PredicateProfile, what: str, expected: int, *, keep: float = 0.0
+    ) -> list[Row]:
+        """Read names (`?s ?o`) or values (`?o`), in order if that is not too much to ask.
+
+        It ends when they do, or when only `keep` of the bound is left.
+        """
+        variables, distinct = ("?s ?o", "") if what == "names" else ("?o", "DISTINCT ")
+        body = f"SELECT {distinct}{variables} {{ ?s <{predicate.iri}> ?o }}"
+        if predicate.triples <= _ORDERED:
+            body = f"SELECT {variables} {{ {{ {body} ORDER BY {variables} }} }}"
+        rows: list[Row] = []
         size = self._page
         while self._inquiry.share_left() > keep:
-            words = f"{wanted.what} by <{wanted.predicate.iri}>, {len(found):,} of about "
-            query = wanted.page(size, len(found))
-            page = await self._inquiry.rows(f"{words}{wanted.expected:,}", query)
+            words = f"{what} by <{predicate.iri}>, {len(rows):,} of about {expected:,}"
+            page = await self._inquiry.rows(words, f"{body} LIMIT {size} OFFSET {len(rows)}")
             if page is None or not page.rows:
                 break
             self._page = size
-            found += page.rows
-            short = len(page.rows) < size
-            if short and not page.cut and len(found) >= _ALL * wanted.expected:
-                break
-            if short:
+            rows += page.rows
+            if len(page.rows) < size:
+                if not page.cut and len(rows) >= _ALL * expected:
+                    break
                 size = len(page.rows)
-        return found
-
-
-def _missing(wanted: _Wanted, found: int) -> Iterator[str]:
-    if found < _ALL * wanted.expected:
-        yield (
-            f"{wanted.what} by <{wanted.predicate.iri}>: {found:,} of about "
-            f"{wanted.expected:,} were read"
-        )
+        if len(rows) < _ALL * expected:
+            missing = f"{len(rows):,} of about {expected:,} were read"
+            self.cuts.append(f"{what} by <{predicate.iri}>: {missing}")
+        return rows
 
 
 def _entity_names(rows: list[Row], schema: set[str], *, preferred: bool) -> Iterator[Name]:
@@ -399,9 +382,3 @@ def _entity_names(rows: list[Row], schema: set[str], *, preferred: bool) -> Iter
         yield Name(text.value, subject.value, Kind.ENTITY, preferred)
         if initials := acronym(text.value):
             yield Name(initials, subject.value, Kind.ENTITY, preferred=False)
-
-
-def _value_names(terms: Iterator[Term | None]) -> Iterator[Name]:
-    for term in terms:
-        if isinstance(term, Literal) and short_value(term.value):
-            yield Name(term.value, str(term), Kind.VALUE)

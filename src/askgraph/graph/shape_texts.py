@@ -17,9 +17,9 @@ their property shapes (https://www.w3.org/TR/shacl/). Paths of one predicate, ei
 of longer ones nothing can be said line by line.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
-import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.graph.arrays import GraphArrays
@@ -27,7 +27,7 @@ from askgraph.graph.names import tells_more
 from askgraph.graph.shapes import Shape, ShapeLine
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
-from askgraph.sparql.rdf_files import Node, Statements
+from askgraph.sparql.rdf_files import Described, Statements
 from askgraph.sparql.results import Term
 
 _LONGEST = 40
@@ -35,6 +35,7 @@ _NAMES = 30  # properties that are told by name
 _DEEP = 4  # levels of a class expression
 _JOINED = {"intersectionOf": " and ", "unionOf": " or "}
 _QUANTIFIED = {"someValuesFrom": "some", "allValuesFrom": "only", "hasValue": "value"}
+_OF_DATATYPES = (v.XSD, v.RDF_LANG_STRING, v.GEO)
 _ONCE = 1.05  # triples an instance, up to which nobody would call it several
 
 
@@ -70,17 +71,16 @@ def shex_of(
     head = f"# {_one_line(name + counted).strip(': ')}\n" if name or counted else ""
     shown = shape.lines[:lines]
     rows = [_row(line, shape, prefixes, named) for line in shown]
-    written = list(_separated([(f"a [ {short} ]", ""), *rows]))
+    rows.insert(0, (f"a [ {short} ]", ""))
+    ends = [" ;"] * (len(rows) - 1) + [""]
+    written = [
+        f"  {constraint}{end}" + (f"  # {comment}" if comment else "")
+        for (constraint, comment), end in zip(rows, ends, strict=True)
+    ]
     rest = [_name(line, shape.cls, prefixes, named) for line in shape.lines[len(shown) :]]
     cut = f" and {len(rest) - _NAMES} more" if len(rest) > _NAMES else ""
     more = [f"  # also {', '.join(rest[:_NAMES])}{cut}"] if rest else []
     return "\n".join([f"{head}{short} EXTRA a {{", *written, *more, "}"])
-
-
-def _separated(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    for at, (constraint, comment) in enumerate(rows, 1):
-        end = " ;" if at < len(rows) else ""
-        yield f"  {constraint}{end}" + (f"  # {comment}" if comment else "")
 
 
 def _row(
@@ -128,8 +128,9 @@ def _telling(line: ShapeLine, cls: str, labels: Mapping[str, str]) -> str:
 
 def _value(line: ShapeLine, prefixes: PrefixMap) -> str:
     """Return the constraint on the other end."""
-    datatypes = [kind for kind in line.kinds if _is_datatype(kind)]
-    things = [prefixes.shorten(k) for k in line.kinds if k not in datatypes and not _any(k)]
+    datatypes = [kind for kind in line.kinds if kind.startswith(_OF_DATATYPES)]
+    any_ = (*datatypes, v.RDFS_RESOURCE, v.RDFS_LITERAL)
+    things = [prefixes.shorten(kind) for kind in line.kinds if kind not in any_]
     told = [prefixes.shorten(kind) for kind in datatypes]
     told += [f"{{ a [ {' '.join(things)} ] }}"] if things else []
     if not told and (v.RDFS_RESOURCE in line.kinds or isinstance(line.example, NamedNode)):
@@ -137,22 +138,11 @@ def _value(line: ShapeLine, prefixes: PrefixMap) -> str:
     return " OR ".join(told) or "."
 
 
-def _is_datatype(iri: str) -> bool:
-    return iri.startswith((v.XSD, v.RDF_LANG_STRING, v.GEO)) and iri != v.XSD
-
-
-def _any(iri: str) -> bool:
-    return iri in (v.RDFS_RESOURCE, v.RDFS_LITERAL)
-
-
 def _cardinality(line: ShapeLine, shape: Shape) -> str:
     if line.least is not None or line.most is not None:
-        least = line.least or 0
-        most = line.most
-        tags = {(1, 1): "", (0, 1): "?", (1, None): "+", (0, None): "*"}
-        if (least, most) in tags:
-            return tags[least, most]
-        return f"{{{least},{'*' if most is None else most}}}"
+        least, most = line.least or 0, "*" if line.most is None else line.most
+        tags = {(1, 1): "", (0, 1): "?", (1, "*"): "+", (0, "*"): "*"}
+        return tags.get((least, most), f"{{{least},{most}}}")
     share = shape.share(line)
     if share is None:
         return "*"
@@ -212,11 +202,8 @@ def definitions(cls: str, arrays: GraphArrays, prefixes: PrefixMap) -> list[str]
     at = arrays.terms.iri(cls)
     if at is None:
         return []
-    ends = [
-        end
-        for inverse in (False, True)
-        for end in _ends(arrays, at, v.OWL_EQUIVALENT_CLASS, inverse=inverse)
-    ]
+    same = v.OWL_EQUIVALENT_CLASS
+    ends = (*arrays.follow(at, same), *arrays.follow(at, same, inverse=True))
     told = (_expression(arrays, end, prefixes, _DEEP) for end in ends if end != at)
     return list(dict.fromkeys(filter(None, told)))
 
@@ -229,36 +216,27 @@ def _expression(arrays: GraphArrays, at: int, prefixes: PrefixMap, depth: int) -
     if not depth:
         return ""
     for local, word in _JOINED.items():
-        for first in _ends(arrays, at, v.OWL + local):
-            parts = [
-                _expression(arrays, one, prefixes, depth - 1) for one in _members(arrays, first)
-            ]
+        for head in arrays.follow(at, v.OWL + local)[:1]:
+            members = _members(arrays, head)
+            parts = [_expression(arrays, one, prefixes, depth - 1) for one in members]
             return f"({word.join(parts)})" if all(parts) else ""
-    for on in _ends(arrays, at, v.OWL + "onProperty"):
+    for on in arrays.follow(at, v.OWL + "onProperty"):
         for local, word in _QUANTIFIED.items():
-            for end in _ends(arrays, at, v.OWL + local):
+            for end in arrays.follow(at, v.OWL + local)[:1]:
                 name = _expression(arrays, on, prefixes, 0)
                 value = _expression(arrays, end, prefixes, depth - 1)
                 return f"{name} {word} {value}" if name and value else ""
     return ""
 
 
-def _ends(arrays: GraphArrays, at: int, iri: str, *, inverse: bool = False) -> list[int]:
-    number = arrays.number(iri)
-    here = np.array([at], dtype=np.int32)
-    return [] if number is None else arrays.step(here, number, inverse=inverse).tolist()
-
-
-def _members(arrays: GraphArrays, at: int) -> list[int]:
+def _members(arrays: GraphArrays, head: int) -> list[int]:
     """The first members of a list."""
-    found: list[int] = []
-    while len(found) < _NAMES and (firsts := _ends(arrays, at, v.RDF + "first")):
-        found.append(firsts[0])
-        rest = _ends(arrays, at, v.RDF + "rest")
-        if not rest:
-            break
-        at = rest[0]
-    return found
+    members: list[int] = []
+    cells = [head]
+    while cells and len(members) < _NAMES and (first := arrays.follow(cells[0], v.RDF + "first")):
+        members.append(first[0])
+        cells = arrays.follow(cells[0], v.RDF + "rest")
+    return members
 
 
 _DEEPEST = 5
@@ -276,102 +254,76 @@ def shapes_of_shacl(described: Statements) -> tuple[Shape, ...]:
     Several shapes of one class are put together. Nothing is counted: `instances` is 0 and of each
     line only `least` and `most` are known.
     """
-    lines: dict[str, dict[tuple[str, bool], ShapeLine]] = {}
-    for node in described.holding(v.SH_PROPERTY):
-        for cls in _targets(described, node):
+    lines: dict[str, dict[tuple[bool, str], ShapeLine]] = {}
+    for subject in described.having(v.SH_PROPERTY):
+        for cls in _target_classes(subject):
             own = lines.setdefault(cls, {})
-            for line in _lines(described, node, _DEEPEST):
-                key = (line.predicate, line.inverse)
-                if key in own:
-                    first = own[key]
-                    most = [limit for limit in (first.most, line.most) if limit is not None]
-                    own[key] = ShapeLine(
-                        first.predicate,
-                        None,
-                        None,
-                        tuple(dict.fromkeys((*first.kinds, *line.kinds))),
-                        first.inverse,
-                        first.example if first.example is not None else line.example,
-                        max(first.least or 0, line.least or 0),
-                        min(most, default=None),
-                    )
-                else:
-                    own[key] = line
+            for line in _read_lines(subject, _DEEPEST):
+                key = (line.inverse, line.predicate)
+                own[key] = _join_lines(own[key], line) if key in own else line
     return tuple(
-        Shape(cls, 0, tuple(own[key] for key in sorted(own, key=lambda key: (key[1], key[0]))))
+        Shape(cls, 0, tuple(own[key] for key in sorted(own)))
         for cls, own in sorted(lines.items())
         if own
     )
 
 
-def _targets(described: Statements, node: Node) -> list[str]:
-    told = described.objects(node, v.SH_TARGET_CLASS)
-    classes = {term.value for term in told if isinstance(term, NamedNode)}
-    types = {term.value for term in described.nodes(node, v.RDF_TYPE)}
-    if isinstance(node, NamedNode) and types & v.CLASS_TYPES:
-        classes.add(node.value)
+def _join_lines(first: ShapeLine, line: ShapeLine) -> ShapeLine:
+    most = [limit for limit in (first.most, line.most) if limit is not None]
+    return replace(
+        first,
+        kinds=tuple(dict.fromkeys((*first.kinds, *line.kinds))),
+        example=first.example if first.example is not None else line.example,
+        least=max(first.least or 0, line.least or 0),
+        most=min(most, default=None),
+    )
+
+
+def _target_classes(subject: Described) -> list[str]:
+    classes = set(subject.iris(v.SH_TARGET_CLASS))
+    if isinstance(subject.node, NamedNode) and v.CLASS_TYPES & {*subject.iris(v.RDF_TYPE)}:
+        classes.add(subject.node.value)
     return sorted(classes)
 
 
-def _lines(described: Statements, node: Node, depth: int) -> Iterator[ShapeLine]:
+def _read_lines(subject: Described, depth: int) -> Iterator[ShapeLine]:
     """Yield the lines of a shape, and of those that it says instances also have to fit."""
-    for part in described.nodes(node, v.SH_PROPERTY):
-        for predicate, inverse in _paths(described, part):
-            yield ShapeLine(
-                predicate,
-                None,
-                None,
-                tuple(dict.fromkeys(_kinds(described, part, _DEEPEST))),
-                inverse,
-                _fitting_value(described, part),
-                described.number(part, v.SH_MIN_COUNT) or 0,
-                described.number(part, v.SH_MAX_COUNT),
-            )
+    for part in subject.nodes(v.SH_PROPERTY):
+        listed = [t for head in part.nodes(v.SH_IN) for t in part.statements.listed(head.node)]
+        values = (*part.objects(v.SH + "hasValue"), *listed)
+        least, most = (
+            part.statements.number(part.node, one) for one in (v.SH_MIN_COUNT, v.SH_MAX_COUNT)
+        )
+        kinds = tuple(dict.fromkeys(_kinds_of_end(part, _DEEPEST)))
+        for path in part.nodes(v.SH_PATH):
+            for predicate, inverse in _read_path(path):
+                example = next(iter(values), None)
+                yield ShapeLine(predicate, None, None, kinds, inverse, example, least or 0, most)
     if depth:
-        for other in described.nodes(node, v.SH_NODE):
-            yield from _lines(described, other, depth - 1)
+        for other in subject.nodes(v.SH_NODE):
+            yield from _read_lines(other, depth - 1)
 
 
-def _paths(described: Statements, part: Node) -> Iterator[tuple[str, bool]]:
-    """Yield the predicates of a path: one, one backwards, or alternatives of these."""
-    for path in described.nodes(part, v.SH_PATH):
-        if isinstance(path, NamedNode):
-            yield path.value, False
-            continue
-        for back in described.nodes(path, v.SH_INVERSE_PATH):
-            if isinstance(back, NamedNode):
-                yield back.value, True
-        for head in described.nodes(path, v.SH_ALTERNATIVE_PATH):
-            for one in described.listed(head):
-                if isinstance(one, NamedNode):
-                    yield one.value, False
+def _read_path(path: Described) -> list[tuple[str, bool]]:
+    """Return the predicates of a path: one, one backwards, or alternatives of these."""
+    if isinstance(path.node, NamedNode):
+        return [(path.node.value, False)]
+    heads = path.nodes(v.SH_ALTERNATIVE_PATH)
+    listed = (term for head in heads for term in path.statements.listed(head.node))
+    return [
+        *((iri, True) for iri in path.iris(v.SH_INVERSE_PATH)),
+        *((term.value, False) for term in listed if isinstance(term, NamedNode)),
+    ]
 
 
-def _kinds(described: Statements, part: Node, depth: int) -> Iterator[str]:
-    for term in described.nodes(part, v.SH_DATATYPE, v.SH_CLASS):
-        if isinstance(term, NamedNode):
-            yield term.value
-    for node in described.nodes(part, v.SH_NODE):
-        yield from _targets(described, node)
-    for choice in _choices(described, part) if depth else ():
-        yield from _kinds(described, choice, depth - 1)
-    if not described.objects(part, v.SH_DATATYPE, v.SH_CLASS, v.SH_NODE, v.SH_OR):
-        for kind in described.nodes(part, v.SH_NODE_KIND):
-            yield from filter(None, [_KINDS.get(kind.value)])
-
-
-def _choices(described: Statements, part: Node) -> Iterator[Node]:
-    for head in described.nodes(part, v.SH_OR):
-        for choice in described.listed(head):
+def _kinds_of_end(part: Described, depth: int) -> Iterator[str]:
+    yield from (*part.iris(v.SH_DATATYPE), *part.iris(v.SH_CLASS))
+    for shape in part.nodes(v.SH_NODE):
+        yield from _target_classes(shape)
+    for head in part.nodes(v.SH_OR) if depth else ():
+        for choice in part.statements.listed(head.node):
             if isinstance(choice, NamedNode | BlankNode):
-                yield choice
-
-
-def _fitting_value(described: Statements, part: Node) -> Term | None:
-    """A value that fits: one that has to be, or the first of those that may be."""
-    for term in described.objects(part, v.SH + "hasValue"):
-        return term
-    for head in described.nodes(part, v.SH_IN):
-        for term in described.listed(head):
-            return term
-    return None
+                yield from _kinds_of_end(Described(choice, part.statements), depth - 1)
+    if not any(map(part.objects, (v.SH_DATATYPE, v.SH_CLASS, v.SH_NODE, v.SH_OR))):
+        kinds = map(_KINDS.get, part.iris(v.SH_NODE_KIND))
+        yield from filter(None, kinds)

@@ -6,7 +6,7 @@ profile does not tell.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import cast
@@ -18,7 +18,7 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.endpoint import Endpoint
 from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.graph.literals import split_literal
-from askgraph.graph.profile import Partition, PredicateProfile, Profile, sorted_counts
+from askgraph.graph.profile import Counts, PredicateProfile, Profile, sorted_counts
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Term
 from askgraph.sparql.vocabulary import SCHEMA_SPACES
@@ -104,38 +104,47 @@ async def shape_at(
         return await asyncio.to_thread(_kept, profile, arrays, cls)
     shape = known_shape(profile, cls)
     if not shape.lines:
-        instances = shape.instances
-        some = f"{{ SELECT ?s WHERE {{ ?s <{v.RDF_TYPE}> <{cls}> }} LIMIT {_SAMPLE} }}"
-        parts = [
-            f"{{ SELECT (0 AS ?way) ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having) "
-            f"WHERE {{ {some} ?s ?p ?o }} GROUP BY ?p }}",
-            f"{{ SELECT (1 AS ?way) ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having) "
-            f"WHERE {{ {some} ?o ?p ?s }} GROUP BY ?p }}",
-            f"{{ SELECT (2 AS ?way) (COUNT(*) AS ?n) WHERE {{ {some} }} }}",
-        ]
-        query = f"SELECT ?way ?p ?n ?having WHERE {{ {' UNION '.join(parts)} }} LIMIT 500"
-        result = await endpoint.select(query, timeout=timeout)
-        lines, looked_at = [], 0
-        for way, predicate, count, having in result.rows:
-            if isinstance(predicate, NamedNode):
-                line = ShapeLine(predicate.value, _number(count), _number(having))
-                lines.append(replace(line, inverse=_number(way) == 1))
-            else:
-                looked_at = max(looked_at, _number(count))
-        whole = looked_at < _SAMPLE
-        shape = Shape(
-            cls, looked_at if whole else instances, _most(lines), None if whole else looked_at
-        )
+        shape = await _sampled_shape(shape, endpoint, timeout)
     return await with_examples(shape, endpoint, timeout=timeout) if examples else shape
+
+
+async def _sampled_shape(shape: Shape, endpoint: Endpoint, timeout: float) -> Shape:
+    """Return the shape that some instances of its class have, of which nothing is known."""
+    some = f"{{ SELECT ?s WHERE {{ ?s <{v.RDF_TYPE}> <{shape.cls}> }} LIMIT {_SAMPLE} }}"
+    counts = "(COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?having)"
+    parts = [
+        f"{{ SELECT ({way} AS ?way) ?p {counts} WHERE {{ {some} {edge} }} GROUP BY ?p }}"
+        for way, edge in enumerate(("?s ?p ?o", "?o ?p ?s"))
+    ]
+    parts.append(f"{{ SELECT (2 AS ?way) (COUNT(*) AS ?n) WHERE {{ {some} }} }}")
+    query = f"SELECT ?way ?p ?n ?having WHERE {{ {' UNION '.join(parts)} }} LIMIT 500"
+    result = await endpoint.select(query, timeout=timeout)
+    lines, looked_at = [], 0
+    for way, predicate, count, having in result.rows:
+        if isinstance(predicate, NamedNode):
+            inverse, sizes = _number(way) == 1, (_number(count), _number(having))
+            lines.append(ShapeLine(predicate.value, *sizes, inverse=inverse))
+        else:
+            looked_at = max(looked_at, _number(count))
+    if looked_at < _SAMPLE:
+        return replace(shape, instances=looked_at, lines=_most(lines))
+    return replace(shape, lines=_most(lines), sampled=looked_at)
 
 
 def known_shape(profile: Profile, cls: str) -> Shape:
     """Return the shape of a class as far as a profile tells it, without example values."""
     instances = next((one.instances for one in profile.classes if one.iri == cls), 0)
-    partitions = [one for one in profile.partitions if one.cls == cls]
-    leaving = _divided(profile, partitions) if partitions else _profiled(profile, cls, instances)
-    coming = _coming(profile, cls, instances)
-    return Shape(cls, instances, _most((*leaving, *coming)))
+    lines: list[ShapeLine] = []
+    for one in profile.partitions:
+        if one.cls == cls:
+            kinds = _ends((one.targets, one.triples), one.datatypes, profile)
+            lines.append(ShapeLine(one.predicate, one.triples or None, one.subjects or None, kinds))
+    if not lines:  # how many of the subjects of each predicate are of the class
+        for p in profile.predicates:
+            if leaving := min(instances, dict(p.subject_classes).get(cls, 0)):
+                kinds = ends_of(p, profile, inverse=False)
+                lines.append(ShapeLine(p.iri, leaving if p.functional else None, leaving, kinds))
+    return Shape(cls, instances, _most([*lines, *_coming(profile, cls, instances)]))
 
 
 def frequent(profile: Profile, fraction: float) -> Profile:
@@ -171,19 +180,19 @@ async def with_examples(shape: Shape, endpoint: Endpoint, *, timeout: float = 20
     telling = " ".join(
         f"?one <{line.predicate}> ?o{at} ." for at, line in enumerate(usual[:_JOINED])
     )
-    steps = [
-        (f"?x <{line.predicate}> {{}}" if line.inverse else f"{{}} <{line.predicate}> ?x").format
-        for line in shape.lines
-    ]
-    parts = [
-        f"{{ SELECT ({at} AS ?n) ?x WHERE {{ ?s <{v.RDF_TYPE}> <{shape.cls}> . {step('?s')} }} "
-        "LIMIT 1 }"
-        for at, step in enumerate(steps)
-    ]
-    own = " UNION ".join(f"{{ {step('?one')} BIND({at} AS ?n) }}" for at, step in enumerate(steps))
+
+    def step(line: ShapeLine, node: str) -> str:
+        ends = ("?x", node) if line.inverse else (node, "?x")
+        return f"{ends[0]} <{line.predicate}> {ends[1]}"
+
+    parts, own = [], []
+    for at, line in enumerate(shape.lines):
+        typed = f"?s <{v.RDF_TYPE}> <{shape.cls}> . {step(line, '?s')}"
+        parts.append(f"{{ SELECT ({at} AS ?n) ?x WHERE {{ {typed} }} LIMIT 1 }}")
+        own.append(f"{{ {step(line, '?one')} BIND({at} AS ?n) }}")
     parts.append(
         "{ SELECT ?n ?one (SAMPLE(?x) AS ?own) WHERE { { SELECT ?one WHERE "
-        f"{{ ?one <{v.RDF_TYPE}> <{shape.cls}> . {telling} }} LIMIT 1 }} {own} }} "
+        f"{{ ?one <{v.RDF_TYPE}> <{shape.cls}> . {telling} }} LIMIT 1 }} {' UNION '.join(own)} }} "
         "GROUP BY ?n ?one }"
     )
     query = f"SELECT ?n ?x ?one ?own WHERE {{ {' UNION '.join(parts)} }} LIMIT {2 * len(parts)}"
@@ -191,11 +200,11 @@ async def with_examples(shape: Shape, endpoint: Endpoint, *, timeout: float = 20
     some: dict[int, Term] = {}
     of_one: dict[int, Term] = {}
     instance: Term | None = None
-    for at, term, one, value in result.rows:
+    for number, term, one, value in result.rows:
         if one is not None and value is not None:
-            of_one[_number(at)], instance = value, one
-        elif isinstance(at, Literal) and term is not None:
-            some[_number(at)] = term
+            of_one[_number(number)], instance = value, one
+        elif isinstance(number, Literal) and term is not None:
+            some[_number(number)] = term
     lines = [
         replace(
             line,
@@ -231,11 +240,11 @@ def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
     kind, at = arrays.number(v.RDF_TYPE), arrays.terms.iri(cls)
     if kind is None or at is None:
         return Shape(cls, 0, ())
-    nodes = np.sort(arrays.step(np.array([at], dtype=np.int32), kind, inverse=True))
+    nodes = np.sort(arrays.step(_node(at), kind, inverse=True))
     if not len(nodes):
         return Shape(cls, 0, ())
     chains = {p.iri for p in profile.predicates if p.transitive}
-    known, below = {one.iri for one in profile.classes}, _below(arrays)
+    below = _below(arrays)
     had = np.zeros(len(nodes), dtype=np.int32)
     found = []
     for inverse in (False, True):
@@ -246,19 +255,15 @@ def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
             ends = np.unique(targets)
             having, each = np.unique(sources, return_counts=True)
             had[np.searchsorted(nodes, having)] += 1
-            iri, kinds = arrays.iri_of(number), _kinds(profile, arrays, ends, kind)
-            line = ShapeLine(iri, len(targets), len(each), kinds, inverse)
-            triples = len(targets)
-            few = len(ends) <= _FEW and triples >= _AGAIN * len(ends)
-            told = (arrays.terms.is_literal(at) or arrays.terms.is_iri(at) for at in ends.tolist())
-            if not few or not all(told):
-                values: tuple[Term, ...] = ()
-            else:
-                values = tuple(cast(Term, arrays.terms.term(at)) for at in ends.tolist())
-            untyped, beyond = _untyped(known, arrays, ends, kind)
-            line = replace(
-                line,
-                values=values,
+            iri = arrays.iri_of(number)
+            untyped, beyond = _untyped(profile, arrays, ends, kind)
+            line = ShapeLine(
+                iri,
+                len(targets),
+                len(each),
+                _kinds(profile, arrays, ends, kind),
+                inverse,
+                values=_values(arrays, ends, len(targets)),
                 highest=int(each.max()),
                 untyped=untyped,
                 beyond=beyond,
@@ -266,23 +271,34 @@ def _counted(profile: Profile, arrays: GraphArrays, cls: str) -> Shape:
             )
             found.append((number, int(ends[len(ends) // 2]), line))
     best = np.flatnonzero(had == had.max())
-    one = nodes[best[len(best) // 2]]
+    one = int(nodes[best[len(best) // 2]])
     lines = []
     for number, other, line in found:
-        own = arrays.step(np.array([one], dtype=np.int32), number, inverse=line.inverse)
-        if len(own):
-            some = own[:_FEW].tolist()
-            texts = (arrays.terms.text(at) for at in some)
-            english = (at for at, text in zip(some, texts, strict=True) if text.endswith('"@en'))
-            example = int(next(english, some[0]))
-        else:
-            example = other
+        own = arrays.step(_node(one), number, inverse=line.inverse)[:_FEW].tolist()
+        english = (at for at in own if arrays.terms.text(at).endswith('"@en'))
+        example = next(english, own[0]) if own else other
         leads_on = line.predicate in chains and not line.inverse
         chain = _chain(arrays, number, example) if leads_on else ()
-        term = cast(Term, arrays.terms.term(example))
-        lines.append(replace(line, example=term, chain=chain, elsewhere=not len(own)))
-    instance = cast(Term, arrays.terms.term(int(one)))
-    return Shape(cls, len(nodes), _most(lines), instance=instance)
+        term = _term(arrays, example)
+        lines.append(replace(line, example=term, chain=chain, elsewhere=not own))
+    return Shape(cls, len(nodes), _most(lines), instance=_term(arrays, one))
+
+
+def _node(at: int) -> Ids:
+    return np.array([at], dtype=np.int32)
+
+
+def _term(arrays: GraphArrays, at: int) -> Term:
+    return cast(Term, arrays.terms.term(at))
+
+
+def _values(arrays: GraphArrays, ends: Ids, triples: int) -> tuple[Term, ...]:
+    """Return all values if they are few that come again and again."""
+    terms = arrays.terms
+    few = len(ends) <= _FEW and triples >= _AGAIN * len(ends)
+    if not few or any(at >= terms.first_blank for at in ends.tolist()):
+        return ()
+    return tuple(_term(arrays, at) for at in ends.tolist())
 
 
 def _below(arrays: GraphArrays) -> dict[str, tuple[str, ...]]:
@@ -300,16 +316,19 @@ def _below(arrays: GraphArrays) -> dict[str, tuple[str, ...]]:
 
 
 def _untyped(
-    known: Set[str], arrays: GraphArrays, ends: Ids, kind: int
+    profile: Profile, arrays: GraphArrays, ends: Ids, kind: int
 ) -> tuple[float, tuple[str, ...]]:
     """Return the share of things among some nodes that are of no class, and what these have.
 
-    Nodes among which there are `known` classes are of no account.
+    Nodes among which there are known classes are of no account.
     """
     some = ends[:: max(1, len(ends) // _SAMPLE)]
-    things = np.array([at for at in some.tolist() if not arrays.terms.is_literal(at)], np.int32)
+    things = some[some >= arrays.terms.first_iri]
     bare = np.setdiff1d(things, arrays.pairs(things, kind)[0])
-    if not len(bare) or arrays.terms.value(int(bare[0])) in known:
+    if not len(bare):
+        return 0.0, ()
+    first = arrays.terms.value(int(bare[0]))
+    if any(one.iri == first for one in profile.classes):
         return 0.0, ()
     numbers, counts = arrays.predicates_of(bare)
     order = np.argsort(-counts, kind="stable")[:_FEW]
@@ -318,15 +337,13 @@ def _untyped(
 
 def _chain(arrays: GraphArrays, predicate: int, start: int) -> tuple[Term, ...]:
     """Return the ends of a predicate from a node, always on from the first; at most three steps."""
-    found: list[int] = []
-    at = start
-    while len(found) < _STEPS:
-        targets = arrays.step(np.array([at], dtype=np.int32), predicate).tolist()
-        if not targets or targets[0] in (start, *found):
+    way = [start]
+    while len(way) <= _STEPS:
+        targets = arrays.step(_node(way[-1]), predicate).tolist()
+        if not targets or targets[0] in way:
             break
-        at = targets[0]
-        found.append(at)
-    return tuple(cast(Term, arrays.terms.term(one)) for one in found)
+        way.append(targets[0])
+    return tuple(_term(arrays, at) for at in way[1:])
 
 
 def _kinds(profile: Profile, arrays: GraphArrays, ends: Ids, kind: int) -> tuple[str, ...]:
@@ -343,26 +360,6 @@ def _kinds(profile: Profile, arrays: GraphArrays, ends: Ids, kind: int) -> tuple
         if arrays.terms.is_iri(at)
     ]
     return common(counted, len(some), profile)
-
-
-def _divided(profile: Profile, partitions: Sequence[Partition]) -> Iterator[ShapeLine]:
-    """Return the lines that the partitions of a class give: exactly those of its own instances."""
-    for one in partitions:
-        kinds: tuple[str, ...]
-        if one.targets and not one.datatypes:
-            kinds = common(one.targets, one.triples, profile)
-        else:
-            kinds = tuple(iri for iri, _ in (*one.datatypes, *one.targets))[:2]
-        yield ShapeLine(one.predicate, one.triples or None, one.subjects or None, kinds)
-
-
-def _profiled(profile: Profile, cls: str, instances: int) -> Iterator[ShapeLine]:
-    """Return the lines that the predicates give: how many of their subjects are of the class."""
-    for p in profile.predicates:
-        leaving = min(instances, dict(p.subject_classes).get(cls, 0))
-        if leaving:
-            kinds = ends_of(p, profile, inverse=False)
-            yield ShapeLine(p.iri, leaving if p.functional else None, leaving, kinds)
 
 
 def _coming(profile: Profile, cls: str, instances: int) -> Iterator[ShapeLine]:
@@ -400,10 +397,8 @@ def narrowest(types: Iterable[str], profile: Profile, *, most: int = 2) -> tuple
     return tuple(told[:most]) or tuple(dict.fromkeys(types))[:1]
 
 
-def common(
-    counted: Sequence[tuple[str, int]], total: int, profile: Profile, *, most: int = 2
-) -> tuple[str, ...]:
-    """Return the narrowest class that (nearly) all are of, else the most frequent classes.
+def common(counted: Sequence[tuple[str, int]], total: int, profile: Profile) -> tuple[str, ...]:
+    """Return the narrowest class that (nearly) all are of, else the two most frequent classes.
 
     `counted` are classes or datatypes with their numbers, out of a `total`.
     """
@@ -411,7 +406,7 @@ def common(
     whole = [iri for iri, n in telling if n >= 0.99 * total]
     if whole:
         return narrowest(whole, profile, most=1)
-    few = telling[: most + 1]
+    few = telling[:3]
     parents = {cls.iri: cls.parents for cls in profile.classes}
     above = {
         iri
@@ -419,13 +414,18 @@ def common(
         for other, m in few
         if iri in parents.get(other, ()) and iri != other and m >= 0.9 * n
     }
-    return tuple(iri for iri, _ in few if iri not in above)[:most]
+    return tuple(iri for iri, _ in few if iri not in above)[:2]
 
 
 def ends_of(p: PredicateProfile, profile: Profile, *, inverse: bool) -> tuple[str, ...]:
     """Return the classes (or datatypes) that a predicate leads to; those it leads from, inverse."""
     if inverse:
         return common(p.subject_classes, p.subjects, profile)
-    if p.object_classes and not p.datatypes:
-        return common(p.object_classes, p.objects, profile)
-    return tuple(iri for iri, _ in (*p.datatypes, *p.object_classes))[:2]
+    return _ends((p.object_classes, p.objects), p.datatypes, profile)
+
+
+def _ends(classes: tuple[Counts, int], datatypes: Counts, profile: Profile) -> tuple[str, ...]:
+    counted, total = classes
+    if counted and not datatypes:
+        return common(counted, total, profile)
+    return tuple(iri for iri, _ in (*datatypes, *counted))[:2]

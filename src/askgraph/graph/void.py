@@ -6,8 +6,8 @@ datasets (the named graphs of an endpoint) are read one by one and put together.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from pyoxigraph import Literal, NamedNode
@@ -16,6 +16,7 @@ from askgraph.graph import profile as parts
 from askgraph.graph.names import standard_naming
 from askgraph.graph.profile import (
     ClassProfile,
+    Counts,
     Part,
     Partition,
     PredicateProfile,
@@ -29,31 +30,13 @@ from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import Node, Statements
 
 VOID_PREDICATES = (
-    v.VOID_TRIPLES,
-    v.VOID_CLASSES,
-    v.VOID_PROPERTIES,
-    v.VOID_ENTITIES,
-    v.VOID_DISTINCT_SUBJECTS,
-    v.VOID_DISTINCT_OBJECTS,
-    v.VOID_CLASS,
-    v.VOID_PROPERTY,
-    v.VOID_CLASS_PARTITION,
-    v.VOID_PROPERTY_PARTITION,
-    v.VOID_SUBSET,
-    v.VOID_LINK_PREDICATE,
-    v.VOID_SUBJECTS_TARGET,
-    v.VOID_OBJECTS_TARGET,
-    v.VOID_EXT_DATATYPE,
-    v.VOID_EXT_DATATYPE_PARTITION,
-    v.VOID_EXT_LANGUAGE,
-    v.VOID_EXT_LANGUAGE_PARTITION,
-    v.SD_DEFAULT_GRAPH,
-    v.SD_NAME,
-    v.SD_GRAPH,
-)
+    v.VOID_TRIPLES, v.VOID_CLASSES, v.VOID_PROPERTIES, v.VOID_ENTITIES, v.VOID_DISTINCT_SUBJECTS,
+    v.VOID_DISTINCT_OBJECTS, v.VOID_CLASS, v.VOID_PROPERTY, v.VOID_CLASS_PARTITION,
+    v.VOID_PROPERTY_PARTITION, v.VOID_SUBSET, v.VOID_LINK_PREDICATE, v.VOID_SUBJECTS_TARGET,
+    v.VOID_OBJECTS_TARGET, v.VOID_EXT_DATATYPE, v.VOID_EXT_DATATYPE_PARTITION, v.VOID_EXT_LANGUAGE,
+    v.VOID_EXT_LANGUAGE_PARTITION, v.SD_DEFAULT_GRAPH, v.SD_NAME, v.SD_GRAPH,
+)  # fmt: skip
 """Predicates whose triples are all that is read of another's VoID, but for labels."""
-
-Counts = tuple[tuple[str, int], ...]
 
 
 def profile_of_void(described: Statements, *, source: str = "") -> Profile | None:
@@ -63,23 +46,7 @@ def profile_of_void(described: Statements, *, source: str = "") -> Profile | Non
     whole is believed before their sum. Completeness is measured against the numbers of triples,
     classes and properties that the VoID itself declares.
     """
-    roots = _roots(described)
-    inner = _objects(described, v.SD_GRAPH, v.VOID_SUBSET)
-    same = _objects(described, v.SD_DEFAULT_GRAPH)
-    outer = [dataset_profile(described, [root]) for root in roots if root not in inner | same]
-    default = [dataset_profile(described, [root]) for root in roots if root in same]
-    nested = [dataset_profile(described, [root]) for root in roots if root in inner]
-    held = _objects(described, v.VOID_CLASS_PARTITION)
-    divided = described.holding(v.VOID_PROPERTY_PARTITION)
-    loose = [
-        node
-        for node in divided
-        if node not in held and described.iri(node, v.VOID_CLASS) is not None
-    ]
-    links = links_between(described)
-    accounts = [united(some) for some in (outer, default, nested) if some]
-    accounts += [dataset_profile(described, loose)] if loose else []
-    accounts += [Profile(0, (), (), partitions=tuple(links))] if links else []
+    accounts = list(_accounts(described))
     profile = reduce(merged, accounts, Profile(0, (), ()))
     classes = {c.iri: c for c in profile.classes}
     predicates = {p.iri: p for p in profile.predicates}
@@ -93,58 +60,64 @@ def profile_of_void(described: Statements, *, source: str = "") -> Profile | Non
         predicates[iri] = replace(
             known,
             subject_classes=sorted_counts(Counter({x.cls: x.subjects or x.triples for x in some})),
-            object_classes=known.object_classes or _added(one.targets for one in some),
-            datatypes=known.datatypes or _added(one.datatypes for one in some),
+            object_classes=known.object_classes or _add_counts(one.targets for one in some),
+            datatypes=known.datatypes or _add_counts(one.datatypes for one in some),
         )
-    named = {
-        iri: replace(p, naming=p.naming or (standard_naming(iri) if p.datatypes else ""))
+    if not (classes or predicates):
+        return None
+    named = [
+        replace(p, naming=p.naming or (standard_naming(iri) if p.datatypes else ""))
         for iri, p in predicates.items()
-    }
-    triples = profile.triples or sum(p.triples for p in named.values())
+    ]
     whole = replace(
         profile,
-        triples=triples,
+        triples=profile.triples or sum(p.triples for p in named),
         classes=tuple(classes.values()),
-        predicates=tuple(named.values()),
-        languages=profile.languages or _added(p.languages for p in named.values()),
-    )
-    if not (whole.classes or whole.predicates):
-        return None
-    whole = replace(
-        whole,
-        source=source or whole.source,
+        predicates=tuple(named),
+        languages=profile.languages or _add_counts(p.languages for p in named),
+        source=source or profile.source,
         graphs=_graphs(described),
         prefixes=tuple(sorted(described.prefixes.items())),
     )
     return ordered(own_profile(described, _measured(described, whole)))
 
 
-def _objects(described: Statements, *predicates: str) -> set[Node]:
-    return {
-        node for subject in described.subjects for node in described.nodes(subject, *predicates)
-    }
+def _accounts(described: Statements) -> Iterator[Profile]:
+    """Yield what is said of whole datasets, default graphs, the parts of these, and loose parts."""
+
+    def objects(*predicates: str) -> set[Node]:
+        return {n for subject in described.subjects for n in described.nodes(subject, *predicates)}
+
+    roots, inner = _roots(described), objects(v.SD_GRAPH, v.VOID_SUBSET)
+    same, held = objects(v.SD_DEFAULT_GRAPH), objects(v.VOID_CLASS_PARTITION)
+    outer = [root for root in roots if root not in inner | same]
+    for some in (outer, [r for r in roots if r in same], [r for r in roots if r in inner]):
+        if some:
+            yield united([dataset_profile(described, [root]) for root in some])
+    divided = described.holding(v.VOID_PROPERTY_PARTITION)
+    loose = [n for n in divided if n not in held and described.iri(n, v.VOID_CLASS) is not None]
+    if loose:
+        yield dataset_profile(described, loose)
+    if links := links_between(described):
+        yield Profile(0, (), (), partitions=tuple(links))
 
 
 def _roots(described: Statements) -> list[Node]:
     """Datasets: what is divided, or has a size, and is no division itself."""
-    whole = described.holding(v.VOID_CLASS_PARTITION, v.VOID_PROPERTY_PARTITION, v.VOID_TRIPLES)
     part = set(
         described.holding(
-            v.VOID_CLASS,
-            v.VOID_PROPERTY,
-            v.VOID_LINK_PREDICATE,
-            v.VOID_EXT_DATATYPE,
-            v.VOID_EXT_LANGUAGE,
+        v.VOID_CLASS, v.VOID_PROPERTY, v.VOID_LINK_PREDICATE, v.VOID_EXT_DATATYPE,
+        v.VOID_EXT_LANGUAGE,
         )
-    )
+    )  # fmt: skip
+    whole = described.holding(v.VOID_CLASS_PARTITION, v.VOID_PROPERTY_PARTITION, v.VOID_TRIPLES)
     return [node for node in whole if node not in part]
 
 
-def _added(listed: Iterator[Counts]) -> Counts:
+def _add_counts(listed: Iterable[Counts]) -> Counts:
     total: Counter[str] = Counter()
     for counts in listed:
-        for name, number in counts:
-            total[name] += number
+        total.update(dict(counts))
     return sorted_counts(total)
 
 
@@ -164,178 +137,150 @@ def _measured(described: Statements, profile: Profile) -> Profile:
     """Return the profile with the completeness that it states, or else that can be measured."""
     if stated := own_parts(described):
         return replace(profile, completeness=parts.with_parts(stated, {}))
-    divided = {one.cls for one in profile.partitions}
-    ended = sum(bool(one.targets or one.datatypes) for one in profile.partitions)
-    named = sum(bool(c.names) for c in profile.classes)
-    named += sum(bool(p.names) for p in profile.predicates)
-    schema = len(profile.classes) + len(profile.predicates)
-    found = {
-        parts.GRAPHS: Part(parts.GRAPHS, len(profile.graphs), None),
-        parts.COUNTS: Part(
-            parts.COUNTS, sum(p.triples > 0 for p in profile.predicates), len(profile.predicates)
-        ),
-        parts.PARTITIONS: Part(parts.PARTITIONS, len(divided), len(profile.classes)),
-        parts.ENDS: Part(parts.ENDS, ended, len(profile.partitions)),
-        parts.LABELS: Part(parts.LABELS, named, None if named < schema else schema),
-    }
+    schema: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
+    named = sum(bool(one.names) for one in schema)
     declared = {part.name: part for part in profile.completeness}
     counted = declared[parts.TRIPLES].seen if parts.TRIPLES in declared else 0
-    found[parts.TRIPLES] = Part(parts.TRIPLES, counted, profile.triples)
+    sizes: dict[str, tuple[int, int | None]] = {
+        parts.TRIPLES: (counted, profile.triples),
+        parts.GRAPHS: (len(profile.graphs), None),
+        parts.COUNTS: (sum(p.triples > 0 for p in profile.predicates), len(profile.predicates)),
+        parts.PARTITIONS: (len({one.cls for one in profile.partitions}), len(profile.classes)),
+        parts.ENDS: (
+            sum(bool(one.targets or one.datatypes) for one in profile.partitions),
+            len(profile.partitions),
+        ),
+        parts.LABELS: (named, None if named < len(schema) else len(schema)),
+    }
+    found = {name: Part(name, *size) for name, size in sizes.items()}
     return replace(profile, completeness=parts.with_parts(profile.completeness, found))
-
-
-@dataclass
-class _Dataset:
-    """The parts of one dataset read so far."""
-
-    classes: dict[str, int] = field(default_factory=dict)
-    predicates: dict[str, PredicateProfile] = field(default_factory=dict)
-    partitions: dict[tuple[str, str], Partition] = field(default_factory=dict)
 
 
 def dataset_profile(described: Statements, nodes: Sequence[Node]) -> Profile:
     """Return the profile of these nodes together: one dataset, or class partitions without any."""
-    found = _Dataset()
+    classes: dict[str, int] = {}
+    predicates: dict[str, PredicateProfile] = {}
+    partitions: dict[tuple[str, str], Partition] = {}
     for node in nodes:
         own = (node,) if described.iri(node, v.VOID_CLASS) else ()
         for part in (*own, *described.nodes(node, v.VOID_CLASS_PARTITION)):
-            _read_class(described, part, found)
-        for part in described.nodes(node, v.VOID_PROPERTY_PARTITION) if not own else ():
-            iri = described.iri(part, v.VOID_PROPERTY)
-            if iri is not None:
-                found.predicates[iri] = _predicate(described, part, iri)
+            if (cls := described.iri(part, v.VOID_CLASS)) is None:
+                continue
+            entities = described.number(part, v.VOID_ENTITIES) or 0
+            classes[cls] = max(entities, classes.get(cls, 0))
+            for predicate, one in _property_partitions(described, part):
+                partitions[cls, predicate] = Partition(
+                    cls,
+                    predicate,
+                    *_sizes(described, one),
+                    _counted(described, one, *_CLASSES, v.VOID_TRIPLES),
+                    _counted(described, one, *_DATATYPES),
+                    sampled=bool(described.objects(one, OWN.sampled)),
+                )
+        for iri, part in _property_partitions(described, node) if not own else ():
+            predicates[iri] = _predicate(described, part, iri)
     triples = max((described.number(node, v.VOID_TRIPLES) or 0 for node in nodes), default=0)
+    counted = sum(p.triples for p in predicates.values())
+    # The sizes that the dataset declares, beside those listed of it.
+    properties = described.number(nodes[0], v.VOID_PROPERTIES)
+    if properties is None and triples and counted >= triples:
+        properties = len(predicates)
     return Profile(
         triples=triples,
-        classes=tuple(_class(described, iri, n) for iri, n in found.classes.items()),
-        predicates=tuple(found.predicates.values()),
-        partitions=tuple(found.partitions.values()),
-        completeness=_declared(described, nodes[0], found, triples),
+        classes=tuple(
+            ClassProfile(
+                iri,
+                instances,
+                names=_names(described, iri),
+                parents=_iris(described, iri, v.RDFS_SUB_CLASS_OF),
+            )
+            for iri, instances in classes.items()
+        ),
+        predicates=tuple(predicates.values()),
+        partitions=tuple(partitions.values()),
+        completeness=(
+            Part(parts.TRIPLES, min(counted, triples) if triples else counted, triples or None),
+            Part(parts.CLASSES, len(classes), described.number(nodes[0], v.VOID_CLASSES)),
+            Part(parts.PREDICATES, len(predicates), properties),
+        ),
     )
 
 
-def _read_class(described: Statements, part: Node, found: _Dataset) -> None:
-    cls = described.iri(part, v.VOID_CLASS)
-    if cls is None:
-        return
-    entities = described.number(part, v.VOID_ENTITIES) or 0
-    found.classes[cls] = max(entities, found.classes.get(cls, 0))
-    for node in described.nodes(part, v.VOID_PROPERTY_PARTITION):
-        predicate = described.iri(node, v.VOID_PROPERTY)
-        if predicate is None:
-            continue
-        found.partitions[cls, predicate] = Partition(
-            cls,
-            predicate,
-            described.number(node, v.VOID_TRIPLES) or 0,
-            described.number(node, v.VOID_DISTINCT_SUBJECTS) or 0,
-            described.number(node, v.VOID_DISTINCT_OBJECTS) or 0,
-            _targets(described, node, v.VOID_TRIPLES),
-            _datatypes(described, node),
-            sampled=bool(described.objects(node, OWN.sampled)),
-        )
+_CLASSES = (v.VOID_CLASS_PARTITION, v.VOID_CLASS)
+_DATATYPES = (v.VOID_EXT_DATATYPE_PARTITION, v.VOID_EXT_DATATYPE)
+_LANGUAGES = (v.VOID_EXT_LANGUAGE_PARTITION, v.VOID_EXT_LANGUAGE)
 
 
-def _class(described: Statements, iri: str, instances: int) -> ClassProfile:
-    node = NamedNode(iri)
-    parents = described.objects(node, v.RDFS_SUB_CLASS_OF)
-    return ClassProfile(
-        iri,
-        instances,
-        names=_names(described, node),
-        parents=tuple(t.value for t in parents if isinstance(t, NamedNode)),
-    )
+def _property_partitions(described: Statements, node: Node) -> Iterator[tuple[str, Node]]:
+    for part in described.nodes(node, v.VOID_PROPERTY_PARTITION):
+        if (iri := described.iri(part, v.VOID_PROPERTY)) is not None:
+            yield iri, part
 
 
 def _predicate(described: Statements, part: Node, iri: str) -> PredicateProfile:
-    node = NamedNode(iri)
-    datatypes = _datatypes(described, part)
-    inverse = described.objects(node, v.OWL_INVERSE_OF)
-    kinds = described.nodes(node, v.RDF_TYPE)
+    datatypes = _counted(described, part, *_DATATYPES)
     return PredicateProfile(
         iri,
-        triples=described.number(part, v.VOID_TRIPLES) or 0,
-        subjects=described.number(part, v.VOID_DISTINCT_SUBJECTS) or 0,
-        objects=described.number(part, v.VOID_DISTINCT_OBJECTS) or 0,
-        names=_names(described, node),
-        object_classes=_targets(described, part, v.VOID_ENTITIES),
+        *_sizes(described, part),
+        names=_names(described, iri),
+        object_classes=_counted(described, part, *_CLASSES, v.VOID_ENTITIES),
         datatypes=datatypes,
-        languages=_languages(described, part),
+        languages=_counted(described, part, *_LANGUAGES),
         naming=standard_naming(iri) if datatypes else "",
-        transitive=NamedNode(v.OWL_TRANSITIVE_PROPERTY) in kinds,
-        inverse_of=tuple(t.value for t in inverse if isinstance(t, NamedNode)),
+        transitive=v.OWL_TRANSITIVE_PROPERTY in _iris(described, iri, v.RDF_TYPE),
+        inverse_of=_iris(described, iri, v.OWL_INVERSE_OF),
     )
 
 
-def _names(described: Statements, node: NamedNode) -> tuple[tuple[str, str], ...]:
-    first = described.texts(node, *v.LABEL_PREDICATES)
-    return tuple(dict.fromkeys((*first, *described.texts(node, *v.ALTERNATIVE_LABEL_PREDICATES))))
+def _sizes(described: Statements, part: Node) -> tuple[int, int, int]:
+    """Return the numbers of triples, subjects and objects."""
+    sizes = (v.VOID_TRIPLES, v.VOID_DISTINCT_SUBJECTS, v.VOID_DISTINCT_OBJECTS)
+    triples, subjects, objects = (described.number(part, size) or 0 for size in sizes)
+    return triples, subjects, objects
 
 
-def _targets(described: Statements, part: Node, size: str) -> Counts:
-    return _counted(described, part, v.VOID_CLASS_PARTITION, v.VOID_CLASS, size)
+def _names(described: Statements, iri: str) -> tuple[tuple[str, str], ...]:
+    by = (v.LABEL_PREDICATES, v.ALTERNATIVE_LABEL_PREDICATES)
+    texts = (text for some in by for text in described.texts(NamedNode(iri), *some))
+    return tuple(dict.fromkeys(texts))
 
 
-def _datatypes(described: Statements, part: Node) -> Counts:
-    return _counted(described, part, v.VOID_EXT_DATATYPE_PARTITION, v.VOID_EXT_DATATYPE)
+def _iris(described: Statements, iri: str, predicate: str) -> tuple[str, ...]:
+    terms = described.objects(NamedNode(iri), predicate)
+    return tuple(term.value for term in terms if isinstance(term, NamedNode))
 
 
 def _counted(
     described: Statements, part: Node, division: str, kind: str, size: str = v.VOID_TRIPLES
 ) -> Counts:
+    """Return the classes, datatypes or language tags that a part is divided by."""
     counts: Counter[str] = Counter()
     for node in described.nodes(part, division):
+        number = described.number(node, size) or described.number(node, v.VOID_TRIPLES) or 0
         iri = described.iri(node, kind)
-        if iri is not None:
-            counts[iri] += (
-                described.number(node, size) or described.number(node, v.VOID_TRIPLES) or 0
-            )
-    return sorted_counts(counts)
-
-
-def _languages(described: Statements, part: Node) -> Counts:
-    counts: Counter[str] = Counter()
-    for node in described.nodes(part, v.VOID_EXT_LANGUAGE_PARTITION):
-        for tag, _ in described.texts(node, v.VOID_EXT_LANGUAGE):
-            counts[tag] += described.number(node, v.VOID_TRIPLES) or 0
+        texts = [text for text, _ in described.texts(node, kind)] if iri is None else [iri]
+        counts.update(dict.fromkeys(texts, number))
     return sorted_counts(counts)
 
 
 def links_between(described: Statements) -> list[Partition]:
     """Return the links from class to class that linksets state."""
+
+    def classes(linkset: Node, side: str) -> list[str]:
+        ends = (described.iri(node, v.VOID_CLASS) for node in described.nodes(linkset, side))
+        return [iri for iri in ends if iri is not None]
+
     targets: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for node in described.holding(v.VOID_LINK_PREDICATE):
         predicate = described.iri(node, v.VOID_LINK_PREDICATE)
         number = described.number(node, v.VOID_TRIPLES) or 0
-        for source in _sides(described, node, v.VOID_SUBJECTS_TARGET):
-            for target in _sides(described, node, v.VOID_OBJECTS_TARGET):
-                if predicate is not None:
-                    targets[source, predicate][target] += number
+        for source in classes(node, v.VOID_SUBJECTS_TARGET) if predicate is not None else ():
+            for target in classes(node, v.VOID_OBJECTS_TARGET):
+                targets[source, predicate or ""][target] += number
     return [
         Partition(cls, predicate, counts.total(), targets=sorted_counts(counts))
         for (cls, predicate), counts in sorted(targets.items())
     ]
-
-
-def _sides(described: Statements, linkset: Node, side: str) -> Iterator[str]:
-    for node in described.nodes(linkset, side):
-        iri = described.iri(node, v.VOID_CLASS)
-        if iri is not None:
-            yield iri
-
-
-def _declared(described: Statements, node: Node, found: _Dataset, triples: int) -> tuple[Part, ...]:
-    """Return the sizes that one dataset declares, beside those listed of it."""
-    counted = sum(p.triples for p in found.predicates.values())
-    classes = described.number(node, v.VOID_CLASSES)
-    properties = described.number(node, v.VOID_PROPERTIES)
-    if properties is None and triples and counted >= triples:
-        properties = len(found.predicates)
-    return (
-        Part(parts.TRIPLES, min(counted, triples) if triples else counted, triples or None),
-        Part(parts.CLASSES, len(found.classes), classes),
-        Part(parts.PREDICATES, len(found.predicates), properties),
-    )
 
 
 SPACE = "urn:askgraph:terms#"
@@ -373,47 +318,42 @@ def own_parts(described: Statements) -> tuple[Part, ...]:
 
 def own_profile(described: Statements, profile: Profile) -> Profile:
     """Return the profile with all statements about it in our own terms."""
-    cuts = _all_texts(described, OWN.cut)
-    created = _all_texts(described, v.DCTERMS_CREATED)
+
+    def texts(predicate: str) -> list[str]:
+        holders = described.holding(predicate)
+        return [text for node in holders for text, _ in described.texts(node, predicate)]
+
+    sourced = (v.DCTERMS_SOURCE, v.VOID_SPARQL_ENDPOINT)
     sources = [
         term.value
-        for node in described.holding(v.DCTERMS_SOURCE, v.VOID_SPARQL_ENDPOINT)
-        for term in described.objects(node, v.DCTERMS_SOURCE, v.VOID_SPARQL_ENDPOINT)
+        for node in described.holding(*sourced)
+        for term in described.objects(node, *sourced)
         if isinstance(term, NamedNode | Literal)
     ]
-    found = set()
-    for node in described.holding(OWN.prefix):
-        for declared in described.nodes(node, OWN.prefix):
-            names = described.texts(declared, v.SH_PREFIX)
-            spaces = described.texts(declared, v.SH_NAMESPACE)
-            if names and spaces:
-                found.add((names[0][0], spaces[0][0]))
-    prefixes = tuple(sorted(found))
+    prefixes = set()
+    for declared in (
+        part for node in described.holding(OWN.prefix) for part in described.nodes(node, OWN.prefix)
+    ):
+        names = described.texts(declared, v.SH_PREFIX)
+        spaces = described.texts(declared, v.SH_NAMESPACE)
+        if names and spaces:
+            prefixes.add((names[0][0], spaces[0][0]))
+    classes, predicates = [], []
+    for cls in profile.classes:
+        node = NamedNode(cls.iri)
+        name = described.iri(node, OWN.name_predicate) or cls.name_predicate
+        nary = bool(described.objects(node, OWN.nary)) or cls.nary
+        classes.append(replace(cls, name_predicate=name, nary=nary))
+    for predicate in profile.predicates:
+        told = described.texts(NamedNode(predicate.iri), OWN.naming)
+        predicates.append(replace(predicate, naming=told[0][0]) if told else predicate)
+    ours = SPACE in described.prefixes.values()
     return replace(
         profile,
-        classes=tuple(_class_node(described, one) for one in profile.classes),
-        predicates=tuple(_predicate_node(described, one) for one in profile.predicates),
-        cuts=tuple(cuts) or profile.cuts,
-        created=min(created, default=profile.created),
+        classes=tuple(classes),
+        predicates=tuple(predicates),
+        cuts=tuple(texts(OWN.cut)) or profile.cuts,
+        created=min(texts(v.DCTERMS_CREATED), default=profile.created),
         source=profile.source or min(sources, default=""),
-        prefixes=prefixes if SPACE in described.prefixes.values() else profile.prefixes,
+        prefixes=tuple(sorted(prefixes)) if ours else profile.prefixes,
     )
-
-
-def _all_texts(described: Statements, predicate: str) -> list[str]:
-    holders = described.holding(predicate)
-    return [text for node in holders for text, _ in described.texts(node, predicate)]
-
-
-def _class_node(described: Statements, cls: ClassProfile) -> ClassProfile:
-    node = NamedNode(cls.iri)
-    return replace(
-        cls,
-        name_predicate=described.iri(node, OWN.name_predicate) or cls.name_predicate,
-        nary=bool(described.objects(node, OWN.nary)) or cls.nary,
-    )
-
-
-def _predicate_node(described: Statements, predicate: PredicateProfile) -> PredicateProfile:
-    told = described.texts(NamedNode(predicate.iri), OWN.naming)
-    return replace(predicate, naming=told[0][0]) if told else predicate

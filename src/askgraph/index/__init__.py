@@ -209,6 +209,11 @@ def search_words(text: str) -> list[str]:
     return found
 
 
+def search_stems(text: str) -> list[str]:
+    """Return the stems of the words of a text."""
+    return [stem(word) for word in search_words(text)]
+
+
 def spelling(text: str) -> str:
     """Return a text's words, folded, one space between them and around."""
     return f" {' '.join(search_words(text))} "

@@ -74,6 +74,13 @@ class Place:
         plain = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in self.name)
         return f"{plain.lower()[-32:].strip('_')}_{sha256(self.name.encode()).hexdigest()[:8]}"
 
+    def missing(self) -> SetupError:
+        """Return the error of an index that is not complete there."""
+        return SetupError(
+            f"there is no complete index {self.name!r} at {self.address}; build it there, which "
+            "goes on if it was begun"
+        )
+
     @contextmanager
     def noted(self, folder: Path, kind: Kind, settings: Mapping[str, Setting]) -> Iterator[None]:
         """Write the folder once the work within has succeeded."""
@@ -132,12 +139,3 @@ def _one_less(running: set[Future[int]]) -> set[Future[int]]:
     for future in finished:
         future.result()
     return rest
-
-
-def fused(rankings: Iterable[Iterable[str]], k: int = 60) -> dict[str, float]:
-    """Join rankings by their reciprocal ranks, best first, as `hybrid` does."""
-    scores: dict[str, float] = {}
-    for ranking in rankings:
-        for rank, iri in enumerate(ranking, start=1):
-            scores[iri] = scores.get(iri, 0.0) + 1 / (k + rank)
-    return dict(sorted(scores.items(), key=lambda item: -item[1]))

@@ -298,6 +298,15 @@ def positive(limit: int) -> int:
     return limit
 
 
+def fuse_rankings(rankings: Iterable[Iterable[str]], k: int = 60) -> dict[str, float]:
+    """Join rankings by their reciprocal ranks, best first; see `askgraph.index.hybrid`."""
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, iri in enumerate(ranking, start=1):
+            scores[iri] = scores.get(iri, 0.0) + 1 / (k + rank)
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
 def best_of(scores: Scores, limit: int) -> Numbers:
     """Return the places of the `limit` highest scores, best first, of equal ones the first."""
     if limit >= len(scores):
@@ -354,3 +363,9 @@ def best_names(table: Table, names: Numbers, scores: Scores, limit: int) -> Best
             places = [(owner, int(kept[at])) for at, owner in chosen]
             return Best(tuple((o, int(names[at]), float(scores[at])) for o, at in places))
         count *= 8
+
+
+def check_weights(k1: float, b: float) -> None:
+    """Raise `SetupError` for settings that BM25 cannot have."""
+    if not (k1 >= 0 and 0 <= b <= 1):
+        raise SetupError(f"k1 must be 0 or more and b between 0 and 1; they are {k1}, {b}")

@@ -17,10 +17,17 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.errors import SetupError
-from askgraph.index import Hit, Progress, Resource, search_words, stem
+from askgraph.index import Hit, Progress, Resource, search_stems
 from askgraph.index._postings import Documents, Postings, PostingsWriter
-from askgraph.index._table import Scores, Table, Tabled, TableWriter, best_of, positive
+from askgraph.index._table import (
+    Scores,
+    Table,
+    Tabled,
+    TableWriter,
+    best_of,
+    check_weights,
+    positive,
+)
 from askgraph.index.folder import Folder, Kind, new_folder
 
 __all__ = ["BM25Index"]
@@ -61,12 +68,12 @@ class BM25Index(Tabled):
         b: float = 0.75,
     ) -> Self:
         """Write an index; see `DiskIndex.build`."""
-        _check(k1, b)
+        check_weights(k1, b)
         with new_folder(folder, _KIND, {"k1": k1, "b": b}) as new:
             table, postings = TableWriter(new), PostingsWriter()
             for resource in table.taken(resources, progress):
                 texts = (*resource.names, *resource.infos)
-                postings.add(word for text in texts for word in _words(text))
+                postings.add(word for text in texts for word in search_stems(text))
             numbers, _ = table.finish()
             lengths = np.zeros(len(numbers), dtype=np.int32)
             lengths[numbers] = postings.lengths
@@ -87,7 +94,7 @@ class BM25Index(Tabled):
         opened = Folder.open(folder, _KIND)
         k1 = opened.number("k1") if k1 is None else k1
         b = opened.number("b") if b is None else b
-        _check(k1, b)
+        check_weights(k1, b)
         lengths, shortest, often = map(
             opened.array, ("bm25_lengths", "bm25_shortest", "bm25_often")
         )
@@ -111,7 +118,7 @@ class BM25Index(Tabled):
         return [Hit(self.table.resource(int(numbers[at])), float(scores[at])) for at in best]
 
     def _terms(self, text: str) -> Iterator[_Term]:
-        for word in dict.fromkeys(_words(text)):
+        for word in dict.fromkeys(search_stems(text)):
             at = self.postings.vocabulary.find(word)
             if at is not None:
                 holding = self.postings.size(at, at + 1)
@@ -161,12 +168,3 @@ class BM25Index(Tabled):
     @cached_property
     def _average(self) -> float:
         return float(np.mean(self.lengths)) if len(self.lengths) else 0.0
-
-
-def _words(text: str) -> list[str]:
-    return [stem(word) for word in search_words(text)]
-
-
-def _check(k1: float, b: float) -> None:
-    if not (k1 >= 0 and 0 <= b <= 1):
-        raise SetupError(f"bm25: k1 must be 0 or more and b between 0 and 1; they are {k1}, {b}")

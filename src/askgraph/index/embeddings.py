@@ -9,7 +9,7 @@ llama.cpp); the key, if it wants one, is in the environment variable ASKGRAPH_EM
 import os
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
@@ -86,6 +86,11 @@ def unit_length(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
     return unit
+
+
+def _embed_in_parts(texts: Sequence[str], embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
+    rows = [embed(texts[at : at + _AT_ONCE]) for at in range(0, len(texts), _AT_ONCE)]
+    return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
 
 @dataclass(eq=False)
@@ -196,9 +201,7 @@ class OnnxModel:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row a text."""
-        parts = [texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)]
-        rows = [self._vectors(part) for part in parts]
-        return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+        return _embed_in_parts(texts, self._vectors)
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         read = self._tokenizer.encode_batch(list(texts))
@@ -261,9 +264,7 @@ class EmbeddingsServer:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row a text; `ServiceError` if the server fails."""
-        parts = [texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)]
-        rows = [self._vectors(part) for part in parts]
-        return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+        return _embed_in_parts(texts, self._vectors)
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}

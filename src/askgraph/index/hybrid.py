@@ -6,16 +6,16 @@ it matches in an index counts nothing, only its rank; one far down in all can co
 is first in one alone.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Self, cast
 
 from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Hit, Progress, Resource
-from askgraph.index._table import positive
+from askgraph.index._table import fuse_rankings, positive
 from askgraph.index.folder import Folder, Kind, new_folder
 
 __all__ = ["HybridIndex"]
@@ -85,12 +85,11 @@ class HybridIndex:
     ) -> Sequence[Hit[Resource]]:
         """Return the best resources; see `SearchIndex.search`."""
         depth = max(self.depth, positive(limit))
-        scores: dict[str, float] = defaultdict(float)
+        rankings = [part.search(text, limit=depth, within=within) for part in self.parts]
+        scores = fuse_rankings(([hit.item.iri for hit in hits] for hits in rankings), self.k)
         first: dict[str, Hit[Resource]] = {}
-        for part in self.parts:
-            for rank, hit in enumerate(part.search(text, limit=depth, within=within), start=1):
-                scores[hit.item.iri] += 1 / (self.k + rank)
-                first.setdefault(hit.item.iri, hit)
+        for hit in chain.from_iterable(rankings):
+            first.setdefault(hit.item.iri, hit)
         order = sorted(first.values(), key=lambda hit: (-scores[hit.item.iri], -hit.item.score))
         return [Hit(hit.item, scores[hit.item.iri], hit.name) for hit in order[:limit]]
 

@@ -33,9 +33,9 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.index import Hit, Progress, Resource, search_words, stem
-from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill, fused
-from askgraph.index._table import positive
+from askgraph.index import Hit, Progress, Resource, search_stems
+from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill
+from askgraph.index._table import check_weights, fuse_rankings, positive
 from askgraph.index.embeddings import Embedder, kept_embedder
 from askgraph.index.folder import Folder, Kind
 
@@ -110,10 +110,7 @@ class OpenSearchIndex:
         server = _Server(place)
         try:
             if server.asked("GET", f"/_alias/{_alias(place)}", missing=True) is None:
-                raise SetupError(
-                    f"there is no complete index {place.name!r} at {place.address}; build it "
-                    "there, which goes on if it was begun"
-                )
+                raise place.missing()
             index = cls(place, embedder, _count(server, _alias(place)), server)
         except AskgraphError:
             server.close()
@@ -146,7 +143,7 @@ class OpenSearchIndex:
     ) -> Sequence[Hit[Resource]]:
         """Return the best resources, at most 10,000; see `SearchIndex.search`."""
         limit = min(positive(limit), _MOST_HITS)
-        words = _words([text])
+        words = " ".join(search_stems(text))
         if not words or (within is not None and not within):
             return []
         if self.embedder is None:
@@ -157,7 +154,7 @@ class OpenSearchIndex:
         if vector.any():
             rankings.append(self._near([float(one) for one in vector], depth, within))
         known = {hit.item.iri: hit.item for ranking in rankings for hit in ranking}
-        joined = fused([hit.item.iri for hit in ranking] for ranking in rankings)
+        joined = fuse_rankings([hit.item.iri for hit in ranking] for ranking in rankings)
         return [Hit(known[iri], score) for iri, score in list(joined.items())[:limit]]
 
     def complete(self, text: str, *, limit: int = 8) -> list[Hit[Resource]]:
@@ -262,8 +259,7 @@ def _content(
     k1: float, b: float, shards: int, embedder: Embedder | None, source: str
 ) -> dict[str, Any]:
     """Return the settings and fields of an index."""
-    if not (k1 >= 0 and 0 <= b <= 1):
-        raise SetupError(f"k1 must be 0 or more and b between 0 and 1; they are {k1}, {b}")
+    check_weights(k1, b)
     fields: dict[str, Any] = {
         "iri": {"type": "keyword"},
         "score": {"type": "double"},
@@ -335,7 +331,7 @@ def _document(one: Resource) -> dict[str, Any]:
         "synonyms": one.synonyms,
         "score": one.score,
         "infos": one.infos,
-        "words": _words([*one.names, *one.infos]),
+        "words": " ".join(w for text in (*one.names, *one.infos) for w in search_stems(text)),
         "complete": {"input": names, "weight": weight},
     }
 
@@ -343,10 +339,6 @@ def _document(one: Resource) -> dict[str, Any]:
 def _resource(source: Mapping[str, Any]) -> Resource:
     synonyms, infos = tuple(source["synonyms"]), tuple(source["infos"])
     return Resource(source["iri"], source["label"], synonyms, float(source["score"]), infos)
-
-
-def _words(texts: Iterable[str]) -> str:
-    return " ".join(stem(word) for text in texts for word in search_words(text))
 
 
 def _id(iri: str) -> str:

@@ -12,7 +12,7 @@ limit or retry. May import: `sparql` and the modules below it; may use the netwo
 `LanguageModel`, then `openai.py`.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -171,6 +171,16 @@ class Completion:
         """The first choice, which is the only one if `n` is 1."""
         return self.choices[0]
 
+    def parts(self) -> "Iterator[Event]":
+        """Yield the parts of all choices as a stream may bring them, text line by line."""
+        for number, choice in enumerate(self.choices):
+            if choice.reasoning:
+                yield ReasoningPart(choice.reasoning, number)
+            for line in choice.text.splitlines(keepends=True):
+                yield TextPart(line, number)
+            for call in choice.calls:
+                yield CallPart(call, number)
+
 
 @dataclass(frozen=True)
 class TextPart:
@@ -321,6 +331,12 @@ class ModelAround:
     def identity(self) -> Identity:
         """The model that answers."""
         return self._inner.identity
+
+    def complete(
+        self, messages: Sequence[Message], **options: Unpack[Options]
+    ) -> AsyncGenerator[Event, None]:
+        """Send the messages and stream the reply."""
+        return self._inner.complete(messages, **options)
 
     async def close(self) -> None:
         """Close the model that is asked."""

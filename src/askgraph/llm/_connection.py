@@ -4,16 +4,16 @@ import asyncio
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
 import httpx2
 
+from askgraph.deadline import parse_retry_after
 from askgraph.errors import (
     AskgraphError,
     ErrorReply,
@@ -27,7 +27,7 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.llm import Identity
-from askgraph.llm._streams import Stream, timed
+from askgraph.llm._streams import Assembly, Stream, timed
 
 Library = TypeVar("Library")
 MAX_BYTES = 8 * 2**20  # of one reply, as it comes over the wire
@@ -58,12 +58,9 @@ class ModelServer(ABC, Generic[Library]):
         offline = getattr(self.transport, "offline", False)
         self._key = Key.of(None if offline else self.key_env)
         self._identity = Identity(self.provider, self.model, self._address, self._settings())
-        self._connection = Connection(
-            self._library,
-            connect_timeout=self.connect_timeout,
-            transport=self.transport,
-            sent=self.sent,
-        )
+        self._open: tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient, Library] | None = None
+        if self.sent:
+            self._log(b"")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, base_url={self._address!r})"
@@ -73,9 +70,53 @@ class ModelServer(ABC, Generic[Library]):
         """The model that answers."""
         return self._identity
 
+    def library(self) -> Library:
+        """Return the client library; the same one as long as the event loop is the same."""
+        loop = asyncio.get_running_loop()
+        if self._open is None or self._open[0] is not loop:
+            client = httpx2.AsyncClient(
+                transport=self.transport,
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+                timeout=httpx2.Timeout(None, connect=self.connect_timeout),
+                headers={
+                    "User-Agent": f"askgraph/{version('askgraph')}",
+                    "Accept-Encoding": "identity",  # what is capped is what is read
+                },
+                event_hooks={
+                    "request": [self._log_request] if self.sent else [],
+                    "response": [_limit_size],
+                },
+            )
+            self._open = loop, client, self._library(client)
+        return self._open[2]
+
     async def close(self) -> None:
-        """Close the connections."""
-        await self._connection.close()
+        """Close the connections that belong to the running event loop."""
+        open_, self._open = self._open, None
+        if open_ and open_[0] is asyncio.get_running_loop():
+            await open_[1].aclose()
+
+    async def _log_request(self, request: httpx2.Request) -> None:
+        """Write down a request that is about to be sent; no headers, as they hold the key."""
+        body, url = await request.aread(), request.url
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "address": f"{url.scheme}://{url.netloc.decode()}{url.path}",
+            "bytes": len(body),
+            "body": body.decode(errors="backslashreplace"),
+        }
+        self._log(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+
+    def _log(self, line: bytes) -> None:
+        """Add a line to the log; what cannot be logged is not sent."""
+        assert self.sent is not None
+        try:
+            append_private(self.sent, line)
+        except OSError as error:
+            raise SetupError(
+                f"what is sent cannot be logged in {str(self.sent)!r}: {error.strerror}; name "
+                "another file in `sent`, or none"
+            ) from error
 
     @abstractmethod
     def _library(self, client: httpx2.AsyncClient) -> Library:
@@ -96,6 +137,11 @@ class ModelServer(ABC, Generic[Library]):
     def _connection_failure(self, problem: BaseException) -> AskgraphError:
         return connection_failure(problem, self._address, self._key)
 
+    def _check_end(self, assembly: Assembly, kind: str) -> None:
+        """Raise `MalformedReply` for a reply that ended before all of its choices did."""
+        if not assembly.ended:
+            raise MalformedReply(f"the reply of {self._address} is cut off, or is no {kind}")
+
 
 def checked_url(url: str) -> str:
     """Return a base URL; `SetupError` if it is none or holds a password or parameters."""
@@ -113,130 +159,45 @@ def checked_url(url: str) -> str:
     return str(parsed).rstrip("/")
 
 
-class Connection(Generic[Library]):
-    """Lends the client library of the running event loop, made by `make` over an HTTP client.
+class RelayedStream(httpx2.AsyncByteStream):
+    """A body that a generator passes on from another one, which is closed after it."""
 
-    `transport` takes the network's place. `sent` is the file in which all requests are logged.
-    """
-
-    def __init__(
-        self,
-        make: Callable[[httpx2.AsyncClient], Library],
-        *,
-        connect_timeout: float,
-        transport: httpx2.AsyncBaseTransport | None,
-        sent: Path | None = None,
-    ) -> None:
-        self._make = make
-        self._sent = SentLog(sent) if sent else None
-        self._timeout = httpx2.Timeout(None, connect=connect_timeout)
-        self._given = transport
-        self._open: _Open[Library] | None = None
-
-    def library(self) -> Library:
-        """Return the client library; the same one as long as the event loop is the same."""
-        loop = asyncio.get_running_loop()
-        if self._open is None or self._open.loop is not loop:
-            client = httpx2.AsyncClient(
-                transport=self._given,
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
-                timeout=self._timeout,
-                headers={
-                    "User-Agent": f"askgraph/{version('askgraph')}",
-                    "Accept-Encoding": "identity",  # what is capped is what is read
-                },
-                event_hooks={
-                    "request": [self._sent.note] if self._sent else [],
-                    "response": [_bound],
-                },
-            )
-            self._open = _Open(loop, client, self._make(client))
-        return self._open.library
-
-    async def close(self) -> None:
-        """Close the connections that belong to the running event loop."""
-        open_, self._open = self._open, None
-        if open_ and open_.loop is asyncio.get_running_loop():
-            await open_.client.aclose()
-
-
-@dataclass(frozen=True)
-class _Open(Generic[Library]):
-    loop: asyncio.AbstractEventLoop
-    client: httpx2.AsyncClient
-    library: Library
-
-
-async def _bound(response: httpx2.Response) -> None:
-    """Let a reply that has more bytes than allowed end with `MalformedReply`."""
-    assert isinstance(response.stream, httpx2.AsyncByteStream)
-    url = response.request.url
-    address = f"{url.scheme}://{url.netloc.decode()}"
-    response.stream = _BoundedStream(response.stream, MAX_BYTES, address)
-
-
-class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, most: int, address: str) -> None:
+    def __init__(self, parts: AsyncGenerator[bytes, None], inner: httpx2.AsyncByteStream) -> None:
+        self._parts = parts
         self._inner = inner
-        self._most = most
-        self._address = address
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._parts()
-
-    async def _parts(self) -> AsyncGenerator[bytes, None]:
-        size = 0
-        async for part in self._inner:
-            size += len(part)
-            if size > self._most:
-                raise MalformedReply(
-                    f"the reply of {self._address} is larger than {self._most / 2**20:g} MiB"
-                )
-            yield part
+    def __aiter__(self) -> AsyncGenerator[bytes, None]:
+        return self._parts
 
     async def aclose(self) -> None:
+        await self._parts.aclose()
         await self._inner.aclose()
 
 
-class SentLog:
-    """Appends to a file that its owner alone can read.
+async def _limit_size(response: httpx2.Response) -> None:
+    """Let a reply that has more bytes than allowed end with `MalformedReply`."""
+    inner, url = response.stream, response.request.url
+    assert isinstance(inner, httpx2.AsyncByteStream)
 
-    A line has the `time`, the `address` without parameters, the number of `bytes` and the `body` as
-    text; no headers, as they hold the key. Making it raises `SetupError` if the file cannot be
-    written, and so does a request then: what cannot be logged is not sent.
-    """
+    async def limit_parts() -> AsyncGenerator[bytes, None]:
+        size = 0
+        async for part in inner:
+            size += len(part)
+            if size > MAX_BYTES:
+                address = f"{url.scheme}://{url.netloc.decode()}"
+                limit = f"{MAX_BYTES / 2**20:g} MiB"
+                raise MalformedReply(f"the reply of {address} is larger than {limit}")
+            yield part
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._append(b"")
+    response.stream = RelayedStream(limit_parts(), inner)
 
-    async def note(self, request: httpx2.Request) -> None:
-        """Write down a request that is about to be sent."""
-        body, url = await request.aread(), request.url
-        line = {
-            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            "address": f"{url.scheme}://{url.netloc.decode()}{url.path}",
-            "bytes": len(body),
-            "body": body.decode(errors="backslashreplace"),
-        }
-        self._append(json.dumps(line, ensure_ascii=False).encode() + b"\n")
 
-    def _append(self, line: bytes) -> None:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                os.fchmod(file, 0o600)
-                left = memoryview(line)
-                while left:
-                    left = left[os.write(file, left) :]
-            finally:
-                os.close(file)
-        except OSError as error:
-            raise SetupError(
-                f"what is sent cannot be logged in {str(self._path)!r}: {error.strerror}; name "
-                "another file in `sent`, or none"
-            ) from error
+def append_private(path: Path, line: bytes) -> None:
+    """Add a line to a file that its owner alone can read; make it and its folder if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(line)
 
 
 @dataclass(frozen=True)
@@ -314,7 +275,8 @@ def status_failure(
     if status == 429:
         told += "; the model's settings `requests_per_minute` and `parallel` ask it less"
     if status in _BUSY or (status == 200 and any(mark in whole for mark in _BUSY_WORDS)):
-        return Overloaded(told, retry_after=_retry_after(headers))
+        wait = parse_retry_after(headers.get("retry-after", ""))
+        return Overloaded(told, retry_after=wait)
     if status in (408, 409):
         return TimedOut(told)
     if status == 404:
@@ -343,18 +305,3 @@ def _message(body: object) -> str:
             return ""
         case _:
             return json.dumps(body, default=str)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that `Retry-After` asks for, given as such or as a date."""
-    value = headers.get("retry-after", "").strip()
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

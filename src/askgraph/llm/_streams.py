@@ -5,7 +5,7 @@ import contextlib
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -70,11 +70,6 @@ async def topped_up(ask: Callable[[int, int], Stream], wanted: int) -> Stream:
 
 async def together(streams: Sequence[Stream], *, already: int = 0) -> Stream:
     """Read streams of one choice each at once; their choices are numbered from `already` on."""
-    if len(streams) == 1 and not already:
-        async with aclosing(streams[0]) as stream:
-            async for event in stream:
-                yield event
-        return
     queue: asyncio.Queue[tuple[int, llm.Event | None]] = asyncio.Queue()
     tasks = [asyncio.create_task(_read(at, one, queue)) for at, one in enumerate(streams)]
     ends: dict[int, llm.Completion] = {}
@@ -179,6 +174,18 @@ def read_object(text: bytes, *, address: str) -> Json:
     if not isinstance(value, dict):
         raise MalformedReply(f"{address} sent JSON that is no object: {_shown(text)}")
     return value
+
+
+UNREADABLE = "unreadable"
+
+
+def read_arguments(call: llm.ToolCall) -> Json:
+    """Return the arguments of a call; text that is no JSON object becomes the one argument."""
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {UNREADABLE: call.arguments}
 
 
 async def _data(parts: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
@@ -306,13 +313,16 @@ class Assembly:
         """Set why a choice ended."""
         self._draft(choice, "").finish = finish
 
-    def calls(self) -> list[llm.CallPart]:
-        """Return all tool calls, complete once the reply has ended."""
-        return [
-            llm.CallPart(call, number)
-            for number in sorted(self._drafts)
-            for call in self._calls(number)
-        ]
+    def number_of_calls(self, choice: int) -> int:
+        """Return how many tool calls a choice has so far."""
+        return len(self._draft(choice, "").calls)
+
+    def ending(self) -> Iterator[llm.Event]:
+        """Yield the end of a stream: all tool calls, then the reply as a whole."""
+        whole = self.completion()
+        for number, choice in zip(sorted(self._drafts), whole.choices, strict=True):
+            yield from (llm.CallPart(call, number) for call in choice.calls)
+        yield whole
 
     def completion(self) -> llm.Completion:
         """Return the reply as a whole."""
@@ -324,19 +334,16 @@ class Assembly:
         self._size += len(text)
         return self._drafts.setdefault(choice, _Draft())
 
-    def _calls(self, number: int) -> tuple[llm.ToolCall, ...]:
-        return tuple(
+    def _choice(self, number: int) -> llm.Choice:
+        draft = self._drafts[number]
+        calls = tuple(
             llm.ToolCall(
                 _whole([call.id]) or f"call_{number}_{at}",
                 _whole([call.name]),
                 _whole(call.arguments),
             )
-            for at, call in enumerate(self._drafts[number].calls.values())
+            for at, call in enumerate(draft.calls.values())
         )
-
-    def _choice(self, number: int) -> llm.Choice:
-        draft = self._drafts[number]
-        calls = self._calls(number)
         finish = draft.finish or llm.Finish.LENGTH
         if calls and finish in (llm.Finish.STOP, llm.Finish.OTHER):
             finish = llm.Finish.CALLS

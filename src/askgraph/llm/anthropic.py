@@ -17,7 +17,14 @@ from askgraph import llm
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
 from askgraph.llm import TokenUsage as Tokens
 from askgraph.llm._connection import ModelServer
-from askgraph.llm._streams import Assembly, Json, json_events, refuse_beams, together
+from askgraph.llm._streams import (
+    Assembly,
+    Json,
+    json_events,
+    read_arguments,
+    refuse_beams,
+    together,
+)
 from askgraph.llm.structured import asking_for, refuse_grammar
 
 __all__ = ["AnthropicModel"]
@@ -40,44 +47,39 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
     max_tokens: int = 8_192
     _in_words: bool = field(default=False, init=False)
 
-    async def complete(
+    def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
         request = llm.Request.of(messages, options)
         refuse_beams(request, self.identity)
         refuse_grammar(request, self.identity)
-        streams = [self._timed(self._one(request)) for _ in range(request.n)]
-        async with aclosing(together(streams)) as stream:
-            async for event in stream:
-                yield event
+        return together([self._timed(self._one(request)) for _ in range(request.n)])
 
     def _settings(self) -> str:
         return json.dumps([self.max_tokens, self.extra], sort_keys=True)
 
     async def _one(self, request: llm.Request) -> AsyncGenerator[llm.Event, None]:
-        try:
-            async with aclosing(self._sent(request)) as stream:
-                async for event in stream:
-                    yield event
-            return
-        except ErrorReply as problem:
-            refused = "output_config" in str(problem) or "schema" in str(problem)
-            if request.schema is None or self._in_words or not refused:
+        while True:
+            try:
+                async with aclosing(self._sent(request)) as stream:
+                    async for event in stream:
+                        yield event
+                return
+            except PromptTooLong:
                 raise
-            if isinstance(problem, PromptTooLong):
-                raise
-            self._in_words = True
-        async with aclosing(self._sent(request)) as stream:
-            async for event in stream:
-                yield event
+            except ErrorReply as problem:
+                refused = "output_config" in str(problem) or "schema" in str(problem)
+                if request.schema is None or self._in_words or not refused:
+                    raise
+                self._in_words = True
 
     async def _sent(self, request: llm.Request) -> AsyncGenerator[llm.Event, None]:
         assembly = Assembly(request, model=self.model)
         sent = body(request, self.model, in_words=self._in_words, max_tokens=self.max_tokens)
         try:
             async with (
-                self._connection.library().messages.with_streaming_response.create(
+                self.library().messages.with_streaming_response.create(
                     **sent, extra_body=self.extra
                 ) as reply,
                 aclosing(self._read(reply.http_response.aiter_bytes(), assembly)) as stream,
@@ -90,9 +92,8 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
             ) from problem
         except (APIError, httpx2.HTTPError) as problem:
             raise self._connection_failure(problem) from problem
-        for call in assembly.calls():
-            yield call
-        yield assembly.completion()
+        for event in assembly.ending():
+            yield event
 
     async def _read(
         self, parts: AsyncGenerator[bytes, None], assembly: Assembly
@@ -108,13 +109,10 @@ class AnthropicModel(ModelServer[AsyncAnthropic]):
                     yield part
                 if assembly.full:
                     return
-        if not assembly.ended:
-            raise MalformedReply(f"the reply of {self._address} is cut off, or is no message")
+        self._check_end(assembly, "message")
 
     def _library(self, client: httpx2.AsyncClient) -> AsyncAnthropic:
-        headers: dict[str, Any] = {}
-        if not self._key.value:
-            headers["Authorization"] = Omit()
+        headers: dict[str, Any] = {} if self._key.value else {"Authorization": Omit()}
         return AsyncAnthropic(
             api_key=self._key.value or "none",
             base_url=self._address,
@@ -250,26 +248,13 @@ def _blocks(message: llm.Message) -> list[Json]:
             blocks: list[Json] = json.loads(opaque) if opaque else []
             if text or not calls:
                 blocks.append({"type": "text", "text": text or "(nothing)"})
-            blocks += [
-                {
-                    "type": "tool_use",
-                    "id": call.id,
-                    "name": call.name,
-                    "input": _object(call.arguments),
-                }
-                for call in calls
-            ]
-            return blocks
+            return blocks + [_call(call) for call in calls]
         case llm.User(text) | llm.System(text):
             return [{"type": "text", "text": text}]
 
 
-def _object(arguments: str) -> Json:
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        value = None
-    return value if isinstance(value, dict) else {"unreadable": arguments}
+def _call(call: llm.ToolCall) -> Json:
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": read_arguments(call)}
 
 
 def _output(request: llm.Request, *, in_words: bool) -> Json | None:

@@ -15,7 +15,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Unpack
+from typing import Unpack, cast
 
 from askgraph import deadline, llm
 from askgraph.errors import BudgetSpent, SetupError
@@ -36,13 +36,8 @@ class Price:
         fresh = usage.input - usage.cached - usage.cache_written
         cached = self.input if self.cached_input is None else self.cached_input
         written = self.input if self.cache_write is None else self.cache_write
-        million = (
-            fresh * self.input
-            + usage.cached * cached
-            + usage.cache_written * written
-            + usage.output * self.output
-        )
-        return million / 1_000_000
+        read = fresh * self.input + usage.cached * cached + usage.cache_written * written
+        return (read + usage.output * self.output) / 1_000_000
 
 
 @dataclass(frozen=True)
@@ -84,12 +79,12 @@ class Prices:
         if model in self.models:
             return self.models[model]
         fitting = [name for name in self.models if model.startswith((f"{name}-", f"{name}@"))]
+        if not self.models:
+            raise SetupError(
+                f"a limit of money needs the price of {model!r}: name a file with prices in the "
+                "model's setting `prices`"
+            )
         if not fitting:
-            if not self.models:
-                raise SetupError(
-                    f"a limit of money needs the price of {model!r}: name a file with prices in "
-                    "the model's setting `prices`"
-                )
             there = ", ".join(sorted(self.models))
             raise SetupError(
                 f"the price table has no price for {model!r}; it has {there}: add"
@@ -275,17 +270,12 @@ class ModelStack:
         """Return the same model, whose calls are charged to these accounts, too."""
         return replace(self, accounts=(*self.accounts, *accounts))
 
-    async def complete(
+    def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
-        wanted: llm.Options = {**self.options}
-        for name, value in options.items():
-            if value is not None:
-                wanted[name] = value  # type: ignore[literal-required]
-        async with aclosing(self._whole.complete(messages, **wanted)) as stream:
-            async for event in stream:
-                yield event
+        given = {name: value for name, value in options.items() if value is not None}
+        return self._whole.complete(messages, **cast("llm.Options", {**self.options, **given}))
 
     async def close(self) -> None:
         """Close the model inside, also for others that share it."""
@@ -343,20 +333,15 @@ class BudgetedModel(llm.ModelAround):
         request = llm.Request.of(messages, options)
         estimate = estimated_input(request)
         limits = [account.most_output(estimate, self._price) for account in self._accounts]
-        known = [max(1, limit // request.n) for limit in limits if limit is not None]
-        if not known:
-            allowed = None
-        else:
-            if request.max_tokens is not None:
-                known.append(request.max_tokens)
-            allowed = min(known)
-        if allowed is not None:
-            options["max_tokens"] = allowed
+        allowed = [max(1, limit // request.n) for limit in limits if limit is not None]
+        if request.max_tokens is not None:
+            allowed.append(request.max_tokens)
+        if allowed:
+            options["max_tokens"] = min(allowed)
         for account in self._accounts:
             account.hold(estimate, self._price)
         usage: TokenUsage | None = None
-        lost = TokenUsage()
-        seen: list[str] = []
+        lost, seen = TokenUsage(), list[str]()
         try:
             async with aclosing(self._timed(self._inner.complete(messages, **options))) as stream:
                 async for event in stream:

@@ -39,15 +39,9 @@ class CachedModel(llm.ModelAround):
         key = json.dumps([_VERSION, request_to_json(self.identity, request)], sort_keys=True)
         kept = await asyncio.to_thread(self._read, key)
         if kept is not None:
-            events: list[llm.Event] = []
-            for number, choice in enumerate(kept.choices):
-                if choice.reasoning:
-                    events.append(llm.ReasoningPart(choice.reasoning, number))
-                if choice.text:
-                    events.append(llm.TextPart(choice.text, number))
-                events += [llm.CallPart(call, number) for call in choice.calls]
-            for event in [*events, kept]:
-                yield event
+            for part in kept.parts():
+                yield part
+            yield kept
             return
         async with aclosing(self._inner.complete(messages, **options)) as stream:
             async for event in stream:
@@ -108,22 +102,16 @@ def request_to_json(identity: llm.Identity, request: llm.Request) -> dict[str, A
 
 def _completion(value: dict[str, Any]) -> llm.Completion:
     """Read a stored completion; `KeyError`, `TypeError` or `ValueError` if it is none."""
-    return llm.Completion(
-        choices=tuple(_choice(choice) for choice in value["choices"]),
-        usage=llm.TokenUsage(**value["usage"]),
-        model=value["model"],
-        id=value["id"],
-        stored=True,
+    choices = tuple(
+        llm.Choice(
+            **{
+                **choice,
+                "calls": tuple(llm.ToolCall(**call) for call in choice["calls"]),
+                "finish": llm.Finish(choice["finish"]),
+                "logprobs": tuple(llm.TokenLogprob(**token) for token in choice["logprobs"]),
+            }
+        )
+        for choice in value["choices"]
     )
-
-
-def _choice(value: dict[str, Any]) -> llm.Choice:
-    return llm.Choice(
-        text=value["text"],
-        calls=tuple(llm.ToolCall(**call) for call in value["calls"]),
-        finish=llm.Finish(value["finish"]),
-        reasoning=value["reasoning"],
-        refusal=value["refusal"],
-        logprobs=tuple(llm.TokenLogprob(**token) for token in value["logprobs"]),
-        opaque=value["opaque"],
-    )
+    usage = llm.TokenUsage(**value["usage"])
+    return llm.Completion(**{**value, "choices": choices, "usage": usage, "stored": True})

@@ -8,8 +8,9 @@ context) is read from where llama.cpp, vLLM and Ollama say it.
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Unpack
 
 import httpx2
@@ -17,7 +18,6 @@ import httpx2
 from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong
 from askgraph.llm import (
     CallPart,
-    Choice,
     Completion,
     LanguageModel,
     Options,
@@ -112,6 +112,7 @@ _GRAMMAR = 'root ::= "moon " [0-9] [0-9]? " of " ("Jupiter" | "Saturn")'
 _FITS = {f"moon {number} of {planet}" for number in range(100) for planet in ("Jupiter", "Saturn")}
 _ROOM = 128  # tokens of a reply that ends by itself; of a model that reasons, many more
 _REASONING = 4_000
+_REASONS = "{} characters before it spoke; `effort` may shorten that"
 _LOOKING = "How many people live in Norway? Look it up with the tool."
 _TOOL = ToolSchema(
     "population",
@@ -147,7 +148,6 @@ async def checked(make: Make, *, transport: httpx2.AsyncBaseTransport | None = N
         room = _REASONING if choice.reasoning else _ROOM
         abilities = [
             Ability("streams", heard.pieces > 1, f"{heard.pieces} pieces"),
-            *([_reasons(choice)] if choice.reasoning else []),
             await _tried("JSON schemas", _schemas(model, watched, room)),
             await _tried("several choices", _choices(model, watched)),
             await _tried("log-probabilities", _logprobs(model)),
@@ -158,6 +158,8 @@ async def checked(make: Make, *, transport: httpx2.AsyncBaseTransport | None = N
     finally:
         await model.close()
     grammar, form = await _grammars(make, watched, about)
+    if choice.reasoning:
+        abilities.insert(1, Ability("reasons", True, _REASONS.format(len(choice.reasoning))))
     abilities.insert(2, grammar)
     usage = heard.completion.usage
     written = None
@@ -202,10 +204,9 @@ class _Heard:
 
 async def _heard(model: LanguageModel, text: str, **options: Unpack[Options]) -> _Heard:
     """Ask once, and once more if the reply breaks off: a server may close a kept connection."""
-    try:
+    with suppress(MalformedReply):
         return await _once(model, text, **options)
-    except MalformedReply:
-        return await _once(model, text, **options)
+    return await _once(model, text, **options)
 
 
 async def _once(model: LanguageModel, text: str, **options: Unpack[Options]) -> _Heard:
@@ -224,11 +225,6 @@ async def _once(model: LanguageModel, text: str, **options: Unpack[Options]) -> 
         raise MalformedReply("the stream of a language model ended without a completion")
     whole = time.perf_counter() - began
     return _Heard(completion, pieces, first or whole, whole)
-
-
-def _reasons(choice: Choice) -> Ability:
-    size = len(choice.reasoning)
-    return Ability("reasons", True, f"{size} characters before it spoke; `effort` may shorten that")
 
 
 async def _tried(name: str, try_out: Awaitable[Ability]) -> Ability:
@@ -311,14 +307,14 @@ async def _about(model: LanguageModel, watched: Watched) -> About:
     """Read what a server says of itself; nothing of a provider that says nothing."""
     if not isinstance(model, OpenAIModel):
         return About(context=getattr(model, "context", None))
-    asking = _Asking(model, watched)
-    listed = [one for one in _list(await asking.json("/models"), "data") if isinstance(one, dict)]
+    read = partial(_read_json, model, watched)
+    listed = [one for one in _list(await read("/models"), "data") if isinstance(one, dict)]
     names = tuple(str(one["id"]) for one in listed if "id" in one)
     own = next((one for one in listed if one.get("id") == model.model), listed[0] if listed else {})
     about = About(models=names, context=_number(own.get("max_model_len")))
     match own.get("owned_by"):
         case "llamacpp":
-            said = await asking.json("/props", above=True)
+            said = await read("/props", above=True)
             settings = said.get("default_generation_settings")
             context = _number(settings.get("n_ctx")) if isinstance(settings, dict) else None
             software = f"llama.cpp {said.get('build_info', '')}".strip()
@@ -326,11 +322,11 @@ async def _about(model: LanguageModel, watched: Watched) -> About:
                 about, software=software, context=context, at_once=_number(said.get("total_slots"))
             )
         case "vllm":
-            said = await asking.json("/version", above=True)
+            said = await read("/version", above=True)
             return replace(about, software=f"vLLM {said.get('version', '')}".strip())
         case "library":
-            said = await asking.json("/api/version", above=True)
-            loaded = _list(await asking.json("/api/ps", above=True), "models")
+            said = await read("/api/version", above=True)
+            loaded = _list(await read("/api/ps", above=True), "models")
             lengths = [one.get("context_length") for one in loaded if isinstance(one, dict)]
             software = f"Ollama {said.get('version', '')}".strip()
             return replace(about, software=software, context=_number((lengths or [None])[0]))
@@ -346,23 +342,18 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
 
 
-@dataclass(frozen=True)
-class _Asking:
-    """Reads JSON from a model's server; what it does not have is empty."""
-
-    model: OpenAIModel
-    watched: Watched
-
-    async def json(self, path: str, *, above: bool = False) -> Mapping[str, Any]:
-        """Return the object at a path, below the base URL or `above` its version."""
-        address = self.model.identity.address
-        root = address.removesuffix("/v1") if above else address
-        key = Key.of(None if self.watched.offline else self.model.key_env)
-        headers = {"Authorization": f"Bearer {key.value}"} if key.value else {}
-        try:
-            request = httpx2.Request("GET", root + path, headers=headers)
-            response = await self.watched.handle_async_request(request)
-            said = json.loads(await response.aread()) if response.status_code == 200 else {}
-        except (httpx2.HTTPError, ValueError):
-            return {}
-        return said if isinstance(said, dict) else {}
+async def _read_json(
+    model: OpenAIModel, watched: Watched, path: str, *, above: bool = False
+) -> Mapping[str, Any]:
+    """Return the object at a path, below the base URL or `above` its version; empty if none."""
+    address = model.identity.address
+    root = address.removesuffix("/v1") if above else address
+    key = Key.of(None if watched.offline else model.key_env)
+    headers = {"Authorization": f"Bearer {key.value}"} if key.value else {}
+    try:
+        request = httpx2.Request("GET", root + path, headers=headers)
+        response = await watched.handle_async_request(request)
+        said = json.loads(await response.aread()) if response.status_code == 200 else {}
+    except (httpx2.HTTPError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}

@@ -12,9 +12,8 @@ import httpx2
 from google.genai import Client, errors, types
 
 from askgraph import llm
-from askgraph.errors import MalformedReply
 from askgraph.llm._connection import ModelServer
-from askgraph.llm._streams import Assembly, refuse_beams, topped_up
+from askgraph.llm._streams import Assembly, read_arguments, refuse_beams, topped_up
 from askgraph.llm.structured import refuse_grammar
 
 __all__ = ["GoogleModel"]
@@ -34,7 +33,7 @@ class GoogleModel(ModelServer[Client]):
     base_url: str = "https://generativelanguage.googleapis.com"
     key_env: str | None = "GEMINI_API_KEY"
 
-    async def complete(
+    def complete(
         self, messages: Sequence[llm.Message], **options: Unpack[llm.Options]
     ) -> AsyncGenerator[llm.Event, None]:
         """Send the messages and stream the reply."""
@@ -45,16 +44,14 @@ class GoogleModel(ModelServer[Client]):
         def ask(choices: int, already: int) -> AsyncGenerator[llm.Event, None]:
             return self._timed(self._one(request, choices, already))
 
-        async with aclosing(topped_up(ask, request.n)) as stream:
-            async for event in stream:
-                yield event
+        return topped_up(ask, request.n)
 
     async def _one(
         self, request: llm.Request, choices: int, already: int
     ) -> AsyncGenerator[llm.Event, None]:
         assembly = Assembly(request, model=self.model)
         settings = config(request, choices=choices, already=already) | dict(self.extra)
-        client = self._connection.library()
+        client = self.library()
         try:
             replies = await client.aio.models.generate_content_stream(
                 model=self.model,
@@ -73,11 +70,10 @@ class GoogleModel(ModelServer[Client]):
             raise self._status_failure(problem.code, problem.details, headers) from problem
         except (httpx2.HTTPError, errors.UnknownApiResponseError, ValueError) as problem:
             raise self._connection_failure(problem) from problem
-        if not assembly.full and not assembly.ended:
-            raise MalformedReply(f"the reply of {self._address} is cut off, or is no content")
-        for call in assembly.calls():
-            yield call
-        yield assembly.completion()
+        if not assembly.full:
+            self._check_end(assembly, "content")
+        for event in assembly.ending():
+            yield event
 
     def _library(self, client: httpx2.AsyncClient) -> Client:
         return Client(
@@ -171,7 +167,7 @@ def _candidate(candidate: types.Candidate, assembly: Assembly, number: int) -> I
         if part.function_call:
             call = part.function_call
             assert call is not None
-            at = len([known for known in assembly.calls() if known.choice == number])
+            at = assembly.number_of_calls(number)
             id_ = call.id or f"call_{number}_{at}"
             arguments = json.dumps(call.args or {}, ensure_ascii=False)
             assembly.call(at, id=id_, name=call.name or "", arguments=arguments, choice=number)
@@ -199,12 +195,7 @@ def _parts(message: llm.Message) -> list[types.Part]:
 
 
 def _made(call: llm.ToolCall, signature: str | None) -> types.Part:
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        arguments = None
-    if not isinstance(arguments, dict):
-        arguments = {"unreadable": call.arguments}
+    arguments = read_arguments(call)
     return types.Part(
         function_call=types.FunctionCall(id=call.id, name=call.name, args=arguments),
         thought_signature=base64.b64decode(signature) if signature else None,

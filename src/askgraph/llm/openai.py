@@ -20,11 +20,13 @@ from askgraph.errors import ErrorReply, MalformedReply, PromptTooLong, SetupErro
 from askgraph.llm import Event, Message, Options, Request
 from askgraph.llm._connection import ModelServer
 from askgraph.llm._streams import (
+    UNREADABLE,
     Assembly,
     Json,
     beams_of,
     json_events,
     no_beams,
+    read_arguments,
     read_object,
     topped_up,
 )
@@ -63,7 +65,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         self._lacks = length_name_for(self._address)
         self._renamed = False
 
-    async def complete(
+    def complete(
         self, messages: Sequence[Message], **options: Unpack[Options]
     ) -> AsyncGenerator[Event, None]:
         """Send the messages and stream the reply."""
@@ -73,14 +75,9 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
         def ask(choices: int, already: int) -> AsyncGenerator[Event, None]:
             return self._timed(self._one(request, choices, already))
 
-        choices = (
-            beams_of(ask(request.n, 0), request.n, self._identity)
-            if request.beams
-            else topped_up(ask, request.n)
-        )
-        async with aclosing(choices) as stream:
-            async for event in stream:
-                yield event
+        if request.beams:
+            return beams_of(ask(request.n, 0), request.n, self._identity)
+        return topped_up(ask, request.n)
 
     async def _one(
         self, request: Request, choices: int, already: int
@@ -108,13 +105,12 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
     async def _sent(self, sent: Json, request: Request) -> AsyncGenerator[Event, None]:
         assembly = Assembly(request, model=self.model)
         try:
-            async with self._connection.library().chat.completions.with_streaming_response.create(
+            async with self.library().chat.completions.with_streaming_response.create(
                 **sent, extra_body=self._extra(request), extra_headers=self._no_key
             ) as reply:
                 kind = reply.headers.get("content-type", "")
-                async with aclosing(
-                    self._read(reply.http_response.aiter_bytes(), kind, assembly)
-                ) as stream:
+                parts = reply.http_response.aiter_bytes()
+                async with aclosing(self._read(parts, kind, assembly)) as stream:
                     async for event in stream:
                         yield event
         except APIStatusError as problem:
@@ -123,9 +119,8 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
             ) from problem
         except (APIError, httpx2.HTTPError) as problem:
             raise self._connection_failure(problem) from problem
-        for call in assembly.calls():
-            yield call
-        yield assembly.completion()
+        for event in assembly.ending():
+            yield event
 
     async def _read(
         self, parts: AsyncGenerator[bytes, None], kind: str, assembly: Assembly
@@ -144,8 +139,7 @@ class OpenAIModel(ModelServer[AsyncOpenAI]):
                         yield event
                     if assembly.full:
                         return
-        if not assembly.ended:
-            raise MalformedReply(f"the reply of {self._address} is cut off, or is no completion")
+        self._check_end(assembly, "completion")
 
     def _extra(self, request: Request) -> dict[str, object]:
         """Return the fields beyond OpenAI's own protocol."""
@@ -231,17 +225,11 @@ def body(request: llm.Request, model: str, lacks: Lacks, *, choices: int, seed: 
         "response_format": _format(request, lacks),
     }
     if request.tools:
-        wanted["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in request.tools
-        ]
+        tools = (
+            {"name": one.name, "description": one.description, "parameters": one.parameters}
+            for one in request.tools
+        )
+        wanted["tools"] = [{"type": "function", "function": tool} for tool in tools]
         choice = request.tool_choice
         if choice in ("auto", "none", "required"):
             wanted["tool_choice"] = None if choice == "auto" else choice
@@ -283,6 +271,14 @@ def _told(request: llm.Request, lacks: Lacks) -> tuple[llm.Message, ...]:
     return asking_for(request.schema, request.messages)
 
 
+def _call(call: llm.ToolCall) -> Json:
+    """A call as JSON: several servers fail on a conversation whose arguments are anything else."""
+    read = read_arguments(call)
+    arguments = json.dumps(read) if UNREADABLE in read else call.arguments
+    function = {"name": call.name, "arguments": arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
 def _message(message: llm.Message) -> dict[str, object]:
     match message:
         case llm.System(text):
@@ -294,26 +290,10 @@ def _message(message: llm.Message) -> dict[str, object]:
         case llm.Assistant(text, calls, _, opaque):
             said: dict[str, object] = {"role": "assistant", "content": text or None}
             if calls:
-                said["tool_calls"] = [
-                    {
-                        "id": call.id,
-                        "type": "function",
-                        "function": {"name": call.name, "arguments": _sound(call.arguments)},
-                    }
-                    for call in calls
-                ]
+                said["tool_calls"] = [_call(call) for call in calls]
             elif not text:
                 said["content"] = ""
             return said | (json.loads(opaque) if opaque else {})
-
-
-def _sound(arguments: str) -> str:
-    """Arguments as JSON: several servers fail on a conversation that holds any other text."""
-    try:
-        sound = isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
-        sound = False
-    return arguments if sound else json.dumps({"unreadable": arguments})
 
 
 def _format(request: llm.Request, lacks: Lacks) -> object:
@@ -337,10 +317,8 @@ def _is_strict(schema: object) -> bool:
     parts = schema.get("properties")
     if schema.get("type") == "object" or isinstance(parts, Mapping):
         names = set(parts) if isinstance(parts, Mapping) else set()
-        if (
-            schema.get("additionalProperties") is not False
-            or set(schema.get("required", ())) != names
-        ):
+        is_closed = schema.get("additionalProperties") is False
+        if not is_closed or set(schema.get("required", ())) != names:
             return False
     return all(_is_strict(part) for part in schema.values())
 
@@ -364,21 +342,16 @@ def _read(chunk: Json, assembly: Assembly, place: str) -> Iterator[llm.Event]:
     """
     assembly.model = _string(chunk.get("model")) or assembly.model
     assembly.id = _string(chunk.get("id")) or assembly.id
-    if isinstance(chunk.get("usage"), dict):
-        usage = chunk["usage"]
+    if isinstance(usage := chunk.get("usage"), dict):
         input_, output = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        if not isinstance(input_, int) or not isinstance(output, int):
-            assembly.usage = None
-        else:
+        assembly.usage = None
+        if isinstance(input_, int) and isinstance(output, int):
+            cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
+            thought = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
             assembly.usage = llm.TokenUsage(
-                input=input_,
-                cached=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
-                output=output,
-                reasoning=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+                input=input_, cached=cached, output=output, reasoning=thought
             )
-    choices = chunk.get("choices")
-    if choices is None:
-        choices = []
+    choices = [] if chunk.get("choices") is None else chunk["choices"]
     if not isinstance(choices, list):
         raise MalformedReply("the reply's `choices` are no list")
     for at, choice in enumerate(choices):

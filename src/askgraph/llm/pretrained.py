@@ -154,7 +154,6 @@ def _whole(model: str, dtype: Any, options: dict[str, Any]) -> Any:
         for holder, name in ((made, "hf_quantizer"), (made.config, "quantization_config")):
             if hasattr(holder, name):
                 delattr(holder, name)
-        return made
     return made
 
 

@@ -3,16 +3,15 @@
 import asyncio
 import hashlib
 import json
-import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import httpx2
 
 from askgraph.errors import SetupError
-from askgraph.llm import Event, LanguageModel, Message, ModelAround, Options
+from askgraph.llm import LanguageModel, ModelAround
+from askgraph.llm._connection import RelayedStream, append_private
 
 __all__ = ["RecordedModel"]
 
@@ -35,14 +34,6 @@ class RecordedModel(ModelAround):
         record: bool = False,
     ) -> None:
         super().__init__(make(Recorder(Path(path)) if record else Player(Path(path))))
-
-    async def complete(
-        self, messages: Sequence[Message], **options: Unpack[Options]
-    ) -> AsyncGenerator[Event, None]:
-        """Send the messages, or repeat the reply to them."""
-        async with aclosing(self._inner.complete(messages, **options)) as stream:
-            async for event in stream:
-                yield event
 
 
 _SECRET_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie")
@@ -91,32 +82,35 @@ class Recorder(httpx2.AsyncBaseTransport):
             name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers
         }
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Copied(response.stream, self, exchange, secrets)
+        parts = self._copy(response.stream, exchange, secrets)
+        response.stream = RelayedStream(parts, response.stream)
         return response
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._inner.aclose()
 
-    def finished(
-        self,
-        exchange: dict[str, Any],
-        secrets: list[str],
-        body: bytes,
-        problem: httpx2.TransportError | None,
-    ) -> None:
-        """Write an exchange whose body has come, or has broken off."""
-        exchange["body"] = body.decode("utf-8", "surrogateescape")
-        self._add(exchange | (_failure(problem) if problem else {}), secrets)
+    async def _copy(
+        self, stream: httpx2.AsyncByteStream, exchange: dict[str, Any], secrets: list[str]
+    ) -> AsyncGenerator[bytes, None]:
+        """Pass a body on, and write its exchange once it has come or has broken off."""
+        body = bytearray()
+        try:
+            async for part in stream:
+                body += part
+                yield part
+        except httpx2.TransportError as problem:
+            exchange |= _failure(problem)
+            raise
+        finally:
+            exchange["body"] = body.decode("utf-8", "surrogateescape")
+            self._add(exchange, secrets)
 
     def _add(self, exchange: dict[str, Any], secrets: list[str]) -> None:
         line = json.dumps(exchange)
         for secret in secrets:
             line = line.replace(json.dumps(secret)[1:-1], "***")
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(handle, "ab") as to:
-            to.write(line.encode() + b"\n")
+        append_private(self._path, line.encode() + b"\n")
 
 
 class Player(httpx2.AsyncBaseTransport):
@@ -155,67 +149,18 @@ class Player(httpx2.AsyncBaseTransport):
         exchange = exchanges.pop(0) if len(exchanges) > 1 else exchanges[0]
         if "status" not in exchange:
             raise _ERRORS[exchange["error"]](exchange["message"])
-        return httpx2.Response(
-            exchange["status"], headers=exchange["headers"], stream=_Played(exchange)
-        )
+        parts = _play(exchange)
+        return httpx2.Response(exchange["status"], headers=exchange["headers"], content=parts)
 
 
-class _Copied(httpx2.AsyncByteStream):
-    """Passes a body on, and hands a copy of it over at its end."""
-
-    def __init__(
-        self,
-        inner: httpx2.AsyncByteStream,
-        recorder: Recorder,
-        exchange: dict[str, Any],
-        secrets: list[str],
-    ) -> None:
-        self._inner = inner
-        self._recorder = recorder
-        self._exchange = exchange
-        self._secrets = secrets
-        self._body = bytearray()
-        self._written = False
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._parts()
-
-    async def _parts(self) -> AsyncGenerator[bytes, None]:
-        try:
-            async for part in self._inner:
-                self._body += part
-                yield part
-        except httpx2.TransportError as problem:
-            self._write(problem)
-            raise
-        self._write(None)
-
-    async def aclose(self) -> None:
-        self._write(None)
-        await self._inner.aclose()
-
-    def _write(self, problem: httpx2.TransportError | None) -> None:
-        if not self._written:
-            self._written = True
-            self._recorder.finished(self._exchange, self._secrets, bytes(self._body), problem)
-
-
-class _Played(httpx2.AsyncByteStream):
-    """Yields a recorded body event by event, and breaks off where it did."""
-
-    def __init__(self, exchange: dict[str, Any]) -> None:
-        self._exchange = exchange
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._parts()
-
-    async def _parts(self) -> AsyncGenerator[bytes, None]:
-        body = self._exchange["body"].encode("utf-8", "surrogateescape")
-        for part in body.split(b"\n\n"):
-            await asyncio.sleep(0)
-            yield part + b"\n\n"
-        if "error" in self._exchange:
-            raise _ERRORS[self._exchange["error"]](self._exchange["message"])
+async def _play(exchange: dict[str, Any]) -> AsyncGenerator[bytes, None]:
+    """Yield a recorded body event by event, and break off where it did."""
+    body = exchange["body"].encode("utf-8", "surrogateescape")
+    for part in body.split(b"\n\n"):
+        await asyncio.sleep(0)
+        yield part + b"\n\n"
+    if "error" in exchange:
+        raise _ERRORS[exchange["error"]](exchange["message"])
 
 
 def _described(request: httpx2.Request, body: bytes) -> dict[str, Any]:

@@ -49,13 +49,8 @@ class ScriptedModel:
         if self.delay:
             await asyncio.sleep(self.delay)
         whole = self._whole(reply, request)
-        for number, choice in enumerate(whole.choices):
-            if choice.reasoning:
-                yield llm.ReasoningPart(choice.reasoning, number)
-            for word in choice.text.splitlines(keepends=True):
-                yield llm.TextPart(word, number)
-            for call in choice.calls:
-                yield llm.CallPart(call, number)
+        for part in whole.parts():
+            yield part
         yield whole
 
     async def close(self) -> None:

@@ -9,8 +9,9 @@ import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
+from types import NoneType
 from typing import Any
 
 from askgraph.errors import SetupError
@@ -58,17 +59,15 @@ def read_structured(choice: Choice, schema: Mapping[str, object]) -> Structured 
 
 def _object(text: str) -> dict[str, object]:
     """Read the whole text, else the last fence, else the text between the outer braces."""
+    start, end = text.find("{"), text.rfind("}")
+    inner = [*_FENCED.findall(text)[-1:], text[start : end + 1]]
     try:
         return lenient_object(text)
-    except ValueError as problem:
-        start, end = text.find("{"), text.rfind("}")
-        inner = [*_FENCED.findall(text)[-1:], text[start : end + 1] if 0 <= start < end else ""]
+    except ValueError:
         for part in inner:
-            try:
+            with suppress(ValueError):
                 return lenient_object(part)
-            except ValueError:
-                continue
-        raise problem
+        raise
 
 
 def takes_grammar(model: LanguageModel) -> bool:
@@ -86,15 +85,10 @@ def refuse_grammar(request: Request, identity: Identity) -> None:
         )
 
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "null": (type(None),),
-}
+_TYPES: dict[str, Any] = {
+    "object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
+    "number": (int, float), "null": NoneType,
+}  # fmt: skip
 
 Schema = Mapping[str, Any]
 
@@ -110,10 +104,8 @@ def fitted(value: object, schema: Schema, root: Schema | None = None) -> object:
         value = _read(value, _types(schema))
     if isinstance(value, dict):
         parts = schema.get("properties", {})
-        return {
-            name: fitted(part, parts[name], root) if name in parts else part
-            for name, part in value.items()
-        }
+        named = {name: fitted(value[name], parts[name], root) for name in parts if name in value}
+        return value | named
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
         return [fitted(part, schema["items"], root) for part in value]
     return value
@@ -138,11 +130,8 @@ def faults(value: object, schema: Schema, *, at: str = "", root: Schema | None =
     if isinstance(value, dict):
         parts = schema.get("properties", {})
         inside = f"{at}." if at else ""
-        found = [
-            f"{inside + name!r} is missing"
-            for name in schema.get("required", ())
-            if name not in value
-        ]
+        missing = (name for name in schema.get("required", ()) if name not in value)
+        found = [f"{inside + name!r} is missing" for name in missing]
         for name, part in value.items():
             if name in parts:
                 found += faults(part, parts[name], at=inside + name, root=root)
@@ -256,13 +245,10 @@ def lenient_object(text: str) -> dict[str, object]:
     except RecursionError as problem:
         raise ValueError("it is nested too deeply") from problem
     except ValueError as problem:
-        if len(plain) > 20_000 or not plain.startswith("{"):
-            value = None
-        else:
-            try:
+        value = None
+        if len(plain) <= 20_000 and plain.startswith("{"):
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
                 value = ast.literal_eval(plain)
-            except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-                value = None
         if value is None:
             raise ValueError(_said(problem, plain)) from problem
     if not isinstance(value, dict):
@@ -279,14 +265,6 @@ def _said(problem: ValueError, text: str) -> str:
     return str(problem)
 
 
-class CallFault(StrEnum):
-    """The fault of a call."""
-
-    TOOL = "tool"  # there is none of this name
-    JSON = "json"  # the arguments cannot be read
-    ARGUMENTS = "arguments"  # one is missing, unknown, or of the wrong kind
-
-
 @dataclass(frozen=True)
 class SoundCall:
     """A call that can be run: the tool there is, and its arguments as values."""
@@ -301,7 +279,6 @@ class BadCall:
     """A call that cannot be run; the model gets `feedback` in place of a result."""
 
     call: ToolCall
-    fault: CallFault
     feedback: str
 
 
@@ -312,26 +289,22 @@ def checked_call(call: ToolCall, tools: Sequence[ToolSchema]) -> SoundCall | Bad
     JSON within JSON, Python's quotes, numbers, booleans and null as text, and no arguments at all
     if none are needed.
     """
-    name = call.name
-    exact = [tool for tool in tools if tool.name == name]
-    alike = exact or [tool for tool in tools if _plain(tool.name) == _plain(name)]
+    exact = [tool for tool in tools if tool.name == call.name]
+    alike = exact or [tool for tool in tools if _plain(tool.name) == _plain(call.name)]
     tool = alike[0] if len(alike) == 1 else None
     if tool is None:
-        return BadCall(call, CallFault.TOOL, _no_tool(call.name, tools))
+        return BadCall(call, _no_tool(call.name, tools))
+    not_run = f"The call of {tool.name} was not run:"
     try:
         arguments = lenient_object(call.arguments) if call.arguments.strip() else {}
     except ValueError as problem:
-        feedback = (
-            f"The call of {tool.name} was not run: its arguments are no JSON object, for"
-            f" {problem}. Write the call again with all of its arguments."
-        )
-        return BadCall(call, CallFault.JSON, feedback)
+        wrong = f"its arguments are no JSON object, for {problem}"
+        return BadCall(call, f"{not_run} {wrong}. Write the call again with all of its arguments.")
     closed = {"type": "object", "additionalProperties": False} | dict(tool.parameters)
     value = fitted(arguments, closed)
     assert isinstance(value, dict)
-    if wrong := faults(value, closed):
-        feedback = f"The call of {tool.name} was not run: {'; '.join(wrong[:5])}."
-        return BadCall(call, CallFault.ARGUMENTS, feedback)
+    if found := faults(value, closed):
+        return BadCall(call, f"{not_run} {'; '.join(found[:5])}.")
     return SoundCall(call, tool, value)
 
 
@@ -348,60 +321,32 @@ def _no_tool(name: str, tools: Sequence[ToolSchema]) -> str:
     return f"There is no tool {name[:80]!r}, so nothing was run.{hint} {there}"
 
 
-class TroubleKind(StrEnum):
-    """The kinds of trouble."""
-
-    EMPTY = "empty"  # neither text nor a call
-    REFUSED = "refused"  # by the model, or by a filter in front of it
-    CUT_OFF = "cut off"  # it ran into a limit on its length
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """A fault of a reply, and a message for the model that may mend it."""
-
-    kind: TroubleKind
-    feedback: str
-
-
-def trouble(choice: Choice) -> Trouble | None:
-    """Return the trouble of a reply as a whole; None if it has none.
+def trouble(choice: Choice) -> str | None:
+    """Return a message for the model that may mend a reply that is no use; None if it is of use.
 
     A cut-off reply may hold calls: those before the last are whole, and `checked_call` decides
     whether the last one is.
     """
     if choice.finish is Finish.REFUSED:
-        return Trouble(
-            TroubleKind.REFUSED,
+        return (
             "Your last reply was a refusal. The question is about facts in a public or private"
-            " graph that the person asking may read. Go on with it, or cancel and say why.",
+            " graph that the person asking may read. Go on with it, or cancel and say why."
         )
     if choice.finish is Finish.LENGTH:
-        return Trouble(
-            TroubleKind.CUT_OFF,
+        return (
             "Your last reply was longer than allowed and is cut off. Say the same in fewer words:"
-            " think less aloud, and make one call at a time.",
+            " think less aloud, and make one call at a time."
         )
     if not choice.text.strip() and not choice.calls:
-        return Trouble(
-            TroubleKind.EMPTY, "Your last reply was empty. Call a tool, answer, or cancel."
-        )
+        return "Your last reply was empty. Call a tool, answer, or cancel."
     return None
 
 
 _LONGEST = 3  # turns of one round
 
 
-@dataclass(frozen=True)
-class Loop:
-    """A round of `period` turns, done twice, with `feedback` for the model."""
-
-    period: int
-    feedback: str
-
-
-def looping(turns: Sequence[Choice | Assistant]) -> Loop | None:
-    """Return the round that the model's last turns repeat: A-A, A-B-A-B or A-B-C-A-B-C.
+def looping(turns: Sequence[Choice | Assistant]) -> str | None:
+    """Return a message for a model whose last turns repeat: A-A, A-B-A-B or A-B-C-A-B-C.
 
     Two turns are the same if they say the same words and make the same calls, in whatever
     order, with the same arguments; ids, spaces, case and reasoning do not count.
@@ -409,7 +354,13 @@ def looping(turns: Sequence[Choice | Assistant]) -> Loop | None:
     last = [_fingerprint(turn) for turn in turns[-2 * _LONGEST :]]
     for period in range(1, _LONGEST + 1):
         if len(last) >= 2 * period and last[-period:] == last[-2 * period : -period]:
-            return Loop(period, _feedback(period))
+            same = f"{period} turns are those before them"
+            same = "turn is the one before it" if period == 1 else same
+            return (
+                f"Your last {same}, once more, and the results will be the same. Nothing was run."
+                " Try something else: other words, another tool, or answer or cancel with what you"
+                " know."
+            )
     return None
 
 
@@ -424,11 +375,3 @@ def _call(call: ToolCall) -> str:
     except ValueError:
         arguments = " ".join(call.arguments.split())
     return f"{call.name} {arguments}"
-
-
-def _feedback(period: int) -> str:
-    what = "turn is the one before it" if period == 1 else f"{period} turns are those before them"
-    return (
-        f"Your last {what}, once more, and the results will be the same. Nothing was run."
-        " Try something else: other words, another tool, or answer or cancel with what you know."
-    )

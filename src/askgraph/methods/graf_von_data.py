@@ -264,7 +264,7 @@ class _Run(Exploration):
         problem = going_round(talk, answers=confirms) or (None if actions else turn.trouble)
         if problem is not None or not actions:
             self.idle += 1
-            talk.told(problem.feedback if problem else _NO_ACTION)
+            talk.told(problem or _NO_ACTION)
             return ()
         self.idle, self.failed = 0, False
         looking = [one for one in actions if one.name not in _ENDING]

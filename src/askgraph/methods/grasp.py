@@ -330,7 +330,7 @@ class _Run(Exploration):
         problem = turn.trouble or going_round(talk, answers=answers)
         if problem is not None or not calls:
             self.idle += 1
-            talk.told(problem.feedback if problem else _NO_CALL)
+            talk.told(problem or _NO_CALL)
             return ()
         self.idle = 0
         uses = await self.toolbox.together(calls)

@@ -43,8 +43,9 @@ def completed(
         return None
     if any((reading.folded[at],) in reading.words.following["whole"] for at in rest):
         return _whole_again(reading, rest, earlier, names, alike) if rest.start else None
-    if reading.wants_map or _does_more(reading):
-        return None
+    operators = detect_operators(reading).operators
+    if reading.wants_map or any(one.name not in _SAYS_NO_MORE for one in operators):
+        return None  # "launches per year" does something with what it names
     if (year := _year(reading, rest)) is not None:
         years = _YEAR.findall(earlier)
         return _YEAR.sub(year, earlier) if len(years) == 1 else None
@@ -55,11 +56,6 @@ def completed(
     if there is None:
         return None
     return _with_other(earlier, there, here, reading)
-
-
-def _does_more(reading: TokenizedQuestion) -> bool:
-    """Whether a question does something with what it names, as "launches per year" does."""
-    return any(one.name not in _SAYS_NO_MORE for one in detect_operators(reading).operators)
 
 
 def _with_other(earlier: str, there: Link, here: Link, reading: TokenizedQuestion) -> str:

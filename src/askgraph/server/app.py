@@ -25,16 +25,9 @@ from askgraph.server.openai import routes as chat
 from askgraph.server.page import description_router, missing_page, page_router
 from askgraph.server.problems import Problem, faults_in_words, problem_of, problem_response
 from askgraph.server.protection import protect
-from askgraph.server.rest import (
-    boards,
-    graphs,
-    profile,
-    queries,
-    questions,
-    server,
-)
+from askgraph.server.rest import boards, graphs, profile, queries, questions, server
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.runs.workers import Job, rarely_collected
+from askgraph.server.runs.workers import Job, collect_rarely
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 from askgraph.server.telemetry import set_up_logs
@@ -95,19 +88,19 @@ def create_app(settings: ServeSettings, workspace: Workspace) -> FastAPI:
     app.include_router(description_router(app))
     protect(app, settings)
     app.add_middleware(BehindProxy, settings=settings)
-    app.add_exception_handler(AskgraphError, _failed)
-    app.add_exception_handler(OSError, _full)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(AskgraphError, _handle_error)
+    app.add_exception_handler(OSError, _handle_full_disk)
+    app.add_exception_handler(RequestValidationError, _handle_invalid)
+    app.add_exception_handler(HTTPException, _handle_refused)
     return app
 
 
-async def _failed(request: Request, error: Exception) -> JSONResponse:
+async def _handle_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, AskgraphError)
     return problem_response(problem_of(error))
 
 
-async def _full(request: Request, error: Exception) -> JSONResponse:
+async def _handle_full_disk(request: Request, error: Exception) -> JSONResponse:
     """Answer for a disk that is full; other errors of the system are bugs."""
     full = no_space("the server cannot keep this", error)
     if full is None:
@@ -115,7 +108,7 @@ async def _full(request: Request, error: Exception) -> JSONResponse:
     return problem_response(problem_of(full))
 
 
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
+async def _handle_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     body = getattr(request.scope.get("route"), "body_field", None)
     model = body.field_info.annotation if body is not None else None
@@ -129,7 +122,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     )
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _handle_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     page = missing_page(request) if error.status_code == 404 else None
     if page is not None:
@@ -180,7 +173,7 @@ def run(
 
     asyncio.run(check_database())
     server, listening = server_of(settings, workspace, report=report, opened=opened)
-    rarely_collected()
+    collect_rarely()
     sys.setswitchinterval(_SWITCH)
     server.run(sockets=[listening])
 
@@ -193,7 +186,7 @@ def server_of(
     opened: Callable[[str], None] | None = None,
 ) -> tuple[uvicorn.Server, socket.socket]:
     """Return a server that is ready to run, and the socket that it is to listen on; see `run`."""
-    listening = _listening(settings)
+    listening = _listen(settings)
     port = listening.getsockname()[1]
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
     address = f"http://{host}:{port}{settings.root_path}/"
@@ -246,7 +239,7 @@ class _Server(uvicorn.Server):
         self._captured_signals.clear()  # they asked for this end, which is none of a failure
 
 
-def _listening(settings: ServeSettings) -> socket.socket:
+def _listen(settings: ServeSettings) -> socket.socket:
     try:
         found = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -12,13 +12,13 @@ from fastapi import Depends, Request
 from askgraph.server.auth import Principal, Scope
 from askgraph.server.auth.identify import Accounts, Credentials, credentials_of
 from askgraph.server.graphs.jobs import Jobs
-from askgraph.server.graphs.open_graphs import OpenGraphs, Shelf, Summaries
+from askgraph.server.graphs.open_graphs import GraphPool, OpenGraphs, Summaries
 from askgraph.server.graphs.queries import Queries
 from askgraph.server.runs import AskBody
 from askgraph.server.runs.lifecycle import Run, Runs
 from askgraph.server.runs.records import RunRecords
-from askgraph.server.runs.request import check_choice, model_names, requested
-from askgraph.server.runs.workers import Answering, Crew
+from askgraph.server.runs.request import check_choice, model_names, to_request
+from askgraph.server.runs.workers import Answering, WorkerPool
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
 from askgraph.server.store.tables import new_id
@@ -46,7 +46,7 @@ class Hub:
     queries: Queries
     jobs: Jobs
     summaries: Summaries
-    answering: Answering | Crew
+    answering: Answering | WorkerPool
     process: str
     starters: dict[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)
     ready: bool = False
@@ -60,18 +60,18 @@ class Hub:
         """
         caller.check("ask")
         await self.accounts.check_budget(caller)
-        graphs = self.graphs.chosen(body.graphs, caller)
+        graphs = self.graphs.choose(body.graphs, caller)
         earlier = tuple(before)
         if body.after:
             earlier = await self.records.earlier(body.after, caller)
-        asked = requested(body, graphs, earlier)
+        asked = to_request(body, graphs, earlier)
         check_choice(asked, caller, self.settings, model_names(self.workspace))
         if body.session is not None:
             await self.records.session(body.session, caller)
         await asyncio.to_thread(asked.made, self.workspace, self.models)
         return await self.runs.begin(asked, caller)
 
-    async def stored(self, seconds: float) -> bool:
+    async def store_answers(self, seconds: float) -> bool:
         """Return whether the store answers within some seconds; one that hangs is asked once."""
         if self._probe is None or self._probe.done():
             self._probe = asyncio.create_task(self.store.alive(), name="ask the store")
@@ -93,13 +93,13 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
     process = new_id()
     store = await Store.open(settings.database_in(workspace.folder))
     models = Models(workspace.folder)
-    shelf = Shelf(workspace, settings)
+    pool = GraphPool(workspace, settings)
     answering = (
-        Crew(settings, workspace, settings.processes)
+        WorkerPool(settings, workspace, settings.processes)
         if settings.processes
-        else Answering(workspace, shelf, models)
+        else Answering(workspace, pool, models)
     )
-    graphs = OpenGraphs(workspace, store, shelf, answering.forget, first=settings.first_graphs)
+    graphs = OpenGraphs(workspace, store, pool, answering.forget, first=settings.first_graphs)
     secrets = known_secrets(workspace.folder)
     records = RunRecords(store, process, rows=settings.page_rows, secrets=secrets)
     runs = Runs(settings, graphs, answering, records)
@@ -133,7 +133,7 @@ async def open_hub(settings: ServeSettings, workspace: Workspace) -> AsyncIterat
             await watching
         await answering.close()
         await records.leave()
-        await graphs.close()
+        await pool.close()
         await models.close()
         await store.close()
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from pathlib import Path
+from shlex import quote
 from typing import Any, cast
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -194,13 +195,13 @@ def description_router(app: FastAPI, static: Path = STATIC) -> APIRouter:
     async def description(request: Request) -> HTMLResponse:
         root = str(request.scope.get("root_path", ""))
         address = str(request.base_url).rstrip("/")
-        return HTMLResponse(described(app.openapi(), address, root=root, styles=styles))
+        return HTMLResponse(describe_api(app.openapi(), address, root=root, styles=styles))
 
     router.add_api_route("/docs", description, methods=["GET", "HEAD"])
     return router
 
 
-def described(
+def describe_api(
     openapi: Described, address: str, *, root: str = "", styles: Sequence[str] = ()
 ) -> str:
     """Return the description as a document; `address` is that of the server, in its examples."""
@@ -378,7 +379,7 @@ def example(method: str, path: str, said: Described, schemas: Described, address
     if method not in ("GET", "POST"):
         command.append(f"-X {method}")
     given = [
-        f"--data-urlencode {_quoted(one['name'] + '=' + str(_example(one['name'], one['schema'])))}"
+        f"--data-urlencode {quote(one['name'] + '=' + str(_example(one['name'], one['schema'])))}"
         for one in said.get("parameters", ())
         if one["in"] == "query" and one.get("required")
     ]
@@ -396,11 +397,11 @@ def _sent(content: Described, schemas: Described) -> list[str]:
         fields = body.get("required") or list(body["properties"])[:1]
         sent = {name: _example(name, body["properties"][name]) for name in fields}
         data = json.dumps(sent, ensure_ascii=False)
-        return ["-H 'Content-Type: application/json'", f"-d {_quoted(data)}"]
+        return ["-H 'Content-Type: application/json'", f"-d {quote(data)}"]
     if "multipart/form-data" in content:
         return ["-F name=moons", "-F files=@moons.ttl"]
     if "application/x-www-form-urlencoded" in content:
-        return [f"--data-urlencode {_quoted('query=' + _EXAMPLES['query'])}"]
+        return [f"--data-urlencode {quote('query=' + _EXAMPLES['query'])}"]
     return []
 
 
@@ -413,8 +414,3 @@ def _example(name: str, schema: Described) -> Any:
         (one["type"] for one in schema.get("anyOf", ()) if "type" in one), "string"
     )
     return _PLAIN[kind]
-
-
-def _quoted(text: str) -> str:
-    """A text as an argument in a shell."""
-    return "'" + text.replace("'", "'\\''") + "'"

@@ -222,7 +222,9 @@ def _told(place: str, faults: Sequence[Fault], fields: Sequence[str], noun: str)
             there = f"; there are {', '.join(fields)}" if fields and "." not in place else ""
             return f"there is no {noun} {place!r} here{there}"
         case "json_invalid":
-            return f"the body is no JSON: {_json_fault(first)}"
+            said = str(first.get("ctx", {}).get("error", "it cannot be read"))
+            at = f", at character {first['loc'][-1]}" if isinstance(first["loc"][-1], int) else ""
+            return f"the body is no JSON: {said[:1].lower()}{said[1:]}{at}"
         case "value_error" | "assertion_error":
             return f"{name} {first.get('ctx', {}).get('error', 'does not fit')}"
     if first["type"] in ("string_too_short", "too_short") and first["ctx"]["min_length"] == 1:
@@ -230,12 +232,6 @@ def _told(place: str, faults: Sequence[Fault], fields: Sequence[str], noun: str)
     *others, last = dict.fromkeys(_wanted(one) for one in faults)
     wanted = f"{', '.join(others)} or {last}" if others else last
     return f"{name} has to be {wanted}{_given(first)}"
-
-
-def _json_fault(fault: Fault) -> str:
-    said = str(fault.get("ctx", {}).get("error", "it cannot be read"))
-    at = fault["loc"][-1] if fault["loc"] else None
-    return f"{said[:1].lower()}{said[1:]}" + (f", at character {at}" if isinstance(at, int) else "")
 
 
 def _wanted(fault: Fault) -> str:

@@ -146,10 +146,6 @@ class Requests:
             return
         given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
         id = given if _ID.fullmatch(given) else uuid4().hex
-        with structlog.contextvars.bound_contextvars(request=id):
-            await self._told(scope, receive, send, id)
-
-    async def _told(self, scope: Scope, receive: Receive, send: Send, id: str) -> None:
         status: int | None = None
 
         async def sent(message: Message) -> None:
@@ -160,18 +156,18 @@ class Requests:
             await send(message)
 
         began = time.perf_counter()
-        with request_span(scope) as end_span:
+        with structlog.contextvars.bound_contextvars(request=id), request_span(scope) as end_span:
             try:
                 await self._app(scope, receive, sent)
             except Exception:  # noqa: BLE001 - a bug ends one request, not the server
                 _log.exception("a request failed by a bug")
-                if status is None and scope["type"] == "http":
+                if status is None:
                     await problem_response(Problem.unexpected())(scope, receive, sent)
             final = _CLIENT_GONE if status is None else status
             # As its route has it, so that counts stay few.
             route = str(getattr(scope.get("route"), "path", "")) or "other"
             end_span(final, route)
-        self._log(scope, final, route, time.perf_counter() - began)
+            self._log(scope, final, route, time.perf_counter() - began)
 
     def _log(self, scope: Scope, status: int, route: str, seconds: float) -> None:
         method = scope["method"]

@@ -147,7 +147,7 @@ async def _body(request: Request) -> str:
         raise QueryError("the query is not UTF-8 text") from problem
 
 
-def accepted(header: str, formats: Sequence[ResultFormat]) -> ResultFormat | None:
+def choose_format(header: str, formats: Sequence[ResultFormat]) -> ResultFormat | None:
     """Return the format that a client likes best, of equals the first; None if none will do.
 
     Without a header, or with one in which nothing can be read, anything will do.
@@ -241,7 +241,7 @@ async def query_by_get(graph: str, request: Request, hub: HubDep, caller: Querie
     The Accept header chooses the format, or `format` does by its name. A result that was cut off
     says so in the header `X-Askgraph-Truncated`. Errors are plain text if that is accepted.
     """
-    return await _answered(graph, request, hub, caller)
+    return await _answer(graph, request, hub, caller)
 
 
 @router.post(
@@ -249,10 +249,10 @@ async def query_by_get(graph: str, request: Request, hub: HubDep, caller: Querie
 )
 async def query_by_post(graph: str, request: Request, hub: HubDep, caller: Querier) -> Response:
     """Answer a query that comes as a form (with the fields of a GET), or as the whole body."""
-    return await _answered(graph, request, hub, caller)
+    return await _answer(graph, request, hub, caller)
 
 
-async def _answered(graph: str, request: Request, hub: Hub, caller: Principal) -> Response:
+async def _answer(graph: str, request: Request, hub: Hub, caller: Principal) -> Response:
     try:
         asked = await protocol_request(request)
         async with hub.graphs.lease(graph, caller) as opened:
@@ -297,7 +297,7 @@ async def options(graph: str) -> Response:
 async def _description(graph: KnowledgeGraph, request: Request) -> Response:
     form = _format(GRAPH_FORMATS, request)
     address = NamedNode(str(request.url.replace(query="", fragment="")))
-    content = serialised(GraphResult(tuple(_described(graph, address))), form, prefixes=_PREFIXES)
+    content = serialised(GraphResult(tuple(_describe(graph, address))), form, prefixes=_PREFIXES)
     return Response(content, media_type=form.media_type, headers={"Vary": "Accept"})
 
 
@@ -305,7 +305,7 @@ def _format(formats: tuple[ResultFormat, ...], request: Request, name: str = "")
     for form in formats:
         if form.name == name:
             return form
-    found = accepted(request.headers.get("accept", ""), formats)
+    found = choose_format(request.headers.get("accept", ""), formats)
     if found is None:
         offered = ", ".join(form.accepted[0] for form in formats)
         raise _Unacceptable(f"such a result comes as one of {offered}: accept one of these")
@@ -319,14 +319,14 @@ def _failure(error: AskgraphError, request: Request) -> Response:
         problem = problem.model_copy(update={"status": 406})
     elif isinstance(error, WrongKind):
         problem = problem.model_copy(update={"status": 415})
-    form = accepted(request.headers.get("accept", ""), _ERRORS)
+    form = choose_format(request.headers.get("accept", ""), _ERRORS)
     if form is not None and form.name == "problem":
         return problem_response(problem)
     headers = {"Retry-After": str(round(problem.retry_after))} if problem.retry_after else {}
     return PlainTextResponse(problem.detail + "\n", problem.status, headers)
 
 
-def _described(graph: KnowledgeGraph, endpoint: NamedNode) -> Iterator[Triple]:
+def _describe(graph: KnowledgeGraph, endpoint: NamedNode) -> Iterator[Triple]:
     service, dataset, default = endpoint, BlankNode("dataset"), BlankNode("default")
     yield _is_a(service, "Service")
     yield _said(service, "endpoint", endpoint)
@@ -411,7 +411,7 @@ async def text2sparql(
     back gets the best attempt, if there is one.
     """
     graphs = hub.graphs.names(caller)
-    graph = graph_of(dataset, graphs, hub.settings.datasets)
+    graph = find_graph(dataset, graphs, hub.settings.datasets)
     run = await hub.ask(AskBody(question=question, graphs=[graph]), caller)
     view = await unless_disconnected(request, hub.runs.outcome(run))
     if view.answer is None:
@@ -425,7 +425,7 @@ async def text2sparql(
     )
 
 
-def graph_of(dataset: str, graphs: Sequence[str], datasets: Mapping[str, str]) -> str:
+def find_graph(dataset: str, graphs: Sequence[str], datasets: Mapping[str, str]) -> str:
     """Return the graph of a dataset, by its IRI in the settings, or by its name.
 
     Raises `Missing`, which says how to name one.

@@ -69,7 +69,7 @@ def _without_secrets(
 ) -> MutableMapping[str, Any]:
     """Mask the fields of a line, whoever wrote it."""
     return {
-        key: masked_value(
+        key: mask_value(
             value
             if isinstance(value, str | int | float | Mapping | list | tuple | None)
             else str(value)
@@ -140,7 +140,7 @@ _SHORT = 64  # characters up to which it is remembered what may be in a text
 _SHORTEST = 6  # what is shorter stands in texts by chance
 
 
-def masked(text: str, secrets: Sequence[str] = ()) -> str:
+def mask(text: str, secrets: Sequence[str] = ()) -> str:
     """Return a text without secrets: those that are `secrets`, and those that look like one."""
     for secret in secrets:
         if secret:
@@ -165,35 +165,35 @@ _likely_short = lru_cache(1 << 13)(_likely)
 """For short texts, as most of a trace are again and again."""
 
 
-def masked_value(value: object, secrets: Sequence[str] = ()) -> object:
+def mask_value(value: object, secrets: Sequence[str] = ()) -> object:
     """Return a value as JSON has it without secrets; a field that is named as one is masked."""
     match value:
         case str():
-            return masked(value, secrets)
+            return mask(value, secrets)
         case Mapping():
-            return masked_fields(value, secrets)
+            return mask_fields(value, secrets)
         case list() | tuple():
-            return [masked_value(item, secrets) for item in value]
+            return [mask_value(item, secrets) for item in value]
         case _:
             return value
 
 
-def masked_fields(fields: Mapping[str, object], secrets: Sequence[str] = ()) -> dict[str, object]:
-    """Return the fields of an object as `masked_value` does."""
+def mask_fields(fields: Mapping[str, object], secrets: Sequence[str] = ()) -> dict[str, object]:
+    """Return the fields of an object as `mask_value` does."""
     return {
-        masked(key, secrets): MASK
+        mask(key, secrets): MASK
         # A model's token with its probability is no secret.
         if item
         and isinstance(item, str)
         and "logprob" not in fields
         and (len(key) > _SHORT or _likely_short(key))
         and _SECRET_FIELD.fullmatch(key)
-        else masked_value(item, secrets)
+        else mask_value(item, secrets)
         for key, item in fields.items()
     }
 
 
-def without(value: object, secrets: Sequence[str]) -> object:
+def remove_secrets(value: object, secrets: Sequence[str]) -> object:
     """Return a value as JSON has it without these secrets; text that only looks like one stays."""
     match value:
         case str():
@@ -201,9 +201,12 @@ def without(value: object, secrets: Sequence[str]) -> object:
                 value = value.replace(secret, MASK) if secret else value
             return value
         case Mapping():
-            return {without(key, secrets): without(item, secrets) for key, item in value.items()}
+            return {
+                remove_secrets(key, secrets): remove_secrets(item, secrets)
+                for key, item in value.items()
+            }
         case list() | tuple():
-            return [without(item, secrets) for item in value]
+            return [remove_secrets(item, secrets) for item in value]
         case _:
             return value
 
@@ -309,85 +312,77 @@ _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
+_COUNTERS = {
+    "questions": ("Questions that ended.", "method", "graph", "status"),
+    "tokens": ("Tokens of language models.", "method"),
+    "money": ("What language models cost, in the currency of their prices.", "method"),
+    "questions_without_model": (
+        "Questions whose language model failed, or was left alone as it had just failed.",
+        "method",
+        "model",
+    ),
+    "requests": ("Requests by route.", "method", "route", "status"),
+    "rejected": ("Requests that were refused.", "status"),
+}
+_TIMES = {
+    "question_seconds": ("Seconds from a question to its end.", "method"),
+    "request_seconds": ("Seconds from a request to the end of its response.", "route"),
+}
+_GAUGES = {
+    "questions_running": "Questions that are worked on.",
+    "questions_waiting": "Questions that wait for their turn.",
+    "models_left_alone": "Language models whose servers have just failed.",
+}
+"""Metrics by name, each with its words, and the names of its labels."""
+
+
 class Metrics:
     """Counts questions and requests of this process, in Prometheus' format."""
 
     content_type = CONTENT_TYPE_LATEST
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        self._questions = self._counter(
-            "questions", "Questions that ended.", "method", "graph", "status"
-        )
-        self._seconds = self._histogram(
-            "question_seconds", "Seconds from a question to its end.", "method"
-        )
-        self._tokens = self._counter("tokens", "Tokens of language models.", "method")
-        self._money = self._counter(
-            "money", "What language models cost, in the currency of their prices.", "method"
-        )
-        self._without_model = self._counter(
-            "questions_without_model",
-            "Questions whose language model failed, or was left alone as it had just failed.",
-            "method",
-            "model",
-        )
-        self._requests = self._counter(
-            "requests", "Requests by route.", "method", "route", "status"
-        )
-        self._request_seconds = self._histogram(
-            "request_seconds", "Seconds from a request to the end of its response.", "route"
-        )
-        self._rejected = self._counter("rejected", "Requests that were refused.", "status")
+        self._registry = registry = CollectorRegistry()
+        self._counters = {
+            name: Counter(f"askgraph_{name}", words, labels, registry=registry)
+            for name, (words, *labels) in _COUNTERS.items()
+        }
+        self._times = {
+            name: Histogram(f"askgraph_{name}", words, labels, buckets=_SECONDS, registry=registry)
+            for name, (words, *labels) in _TIMES.items()
+        }
 
-    def watch(
-        self,
-        running: Callable[[], int],
-        waiting: Callable[[], int],
-        left_alone: Callable[[], int],
-    ) -> None:
+    def watch(self, *gauges: Callable[[], int]) -> None:
         """Report at each reading how many questions run and wait, and models are left alone."""
-        self._gauge(
-            "models_left_alone", "Language models whose servers have just failed.", left_alone
-        )
-        self._gauge("questions_running", "Questions that are worked on.", running)
-        self._gauge("questions_waiting", "Questions that wait for their turn.", waiting)
+        for (name, words), read in zip(_GAUGES.items(), gauges, strict=True):
+            Gauge(f"askgraph_{name}", words, registry=self._registry).set_function(read)
 
     def question(self, run: RunView) -> None:
         """Count a question that ended; several graphs are counted as `several`."""
         graph = run.graphs[0] if len(run.graphs) == 1 else "several"
         status = run.answer.status if run.answer else run.state
-        self._questions.labels(run.method, graph, status).inc()
-        self._seconds.labels(run.method).observe(run.seconds or 0.0)
+        self._add("questions", run.method, graph, status)
+        self._times["question_seconds"].labels(run.method).observe(run.seconds or 0.0)
         if run.answer:
             usage = run.answer.usage
-            self._tokens.labels(run.method).inc(usage.input_tokens + usage.output_tokens)
-            self._money.labels(run.method).inc(usage.money)
+            self._add("tokens", run.method, by=usage.input_tokens + usage.output_tokens)
+            self._add("money", run.method, by=usage.money)
         said = (run.answer and run.answer.cut_short) or (run.problem and run.problem.detail) or ""
         if LEFT_ALONE in said:
-            self._without_model.labels(run.method, "left alone").inc()
+            self._add("questions_without_model", run.method, "left alone")
         elif said.startswith(WITHOUT_MODEL):
-            self._without_model.labels(run.method, "failed").inc()
+            self._add("questions_without_model", run.method, "failed")
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request, by the path of its route."""
-        method = method if method in _METHODS else "other"
-        self._requests.labels(method, route, str(status)).inc()
-        self._request_seconds.labels(route).observe(seconds)
+        self._add("requests", method if method in _METHODS else "other", route, str(status))
+        self._times["request_seconds"].labels(route).observe(seconds)
         if status in (400, 401, 403, 413, 429):
-            self._rejected.labels(str(status)).inc()
+            self._add("rejected", str(status))
 
     def text(self) -> bytes:
         """Return all metrics in the text format."""
         return generate_latest(self._registry)
 
-    def _counter(self, name: str, words: str, *labels: str) -> Counter:
-        return Counter(f"askgraph_{name}", words, labels, registry=self._registry)
-
-    def _gauge(self, name: str, words: str, read: Callable[[], int]) -> None:
-        Gauge(f"askgraph_{name}", words, registry=self._registry).set_function(read)
-
-    def _histogram(self, name: str, words: str, *labels: str) -> Histogram:
-        return Histogram(
-            f"askgraph_{name}", words, labels, buckets=_SECONDS, registry=self._registry
-        )
+    def _add(self, name: str, *labels: str, by: float = 1) -> None:
+        self._counters[name].labels(*labels).inc(by)

@@ -282,6 +282,37 @@ def _seen_outside(node: object) -> tuple[object, ...]:
             return children(node)
 
 
+def variables_in_scope(part: object) -> Iterator[Variable]:
+    """Yield the variables that a solution of a part may bind, in order, as often as they stand."""
+    return (node for node in walk(part, into=_binding) if isinstance(node, Variable))
+
+
+def _binding(node: object) -> tuple[object, ...]:
+    match node:
+        case Query(columns=columns) if columns:
+            return tuple(name for name, _ in columns)
+        case Query(where=where):
+            return (where,)
+        case Bind(variable=name):
+            return (name,)
+        case Nested(word="MINUS"):
+            return ()
+        case Pattern() | Nested() | Union() | Group() | Values():
+            return children(node)
+        case _:
+            return ()
+
+
+def groups_in(part: object) -> Iterator[Group]:
+    """Yield the groups of EXISTS in expressions, but those within one of them."""
+    return (node for node in walk(part, into=outside_groups) if isinstance(node, Group))
+
+
+def outside_groups(node: object) -> tuple[object, ...]:
+    """Return the parts of a node, of a group none."""
+    return () if isinstance(node, Group) else children(node)
+
+
 def renamed(tree: Query, names: Mapping[str, str]) -> Query:
     """Return a query with other names for some of its IRIs."""
 

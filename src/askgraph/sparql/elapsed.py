@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pyoxigraph import Literal
 
 from askgraph.sparql import Call, Expression
-from askgraph.sparql.write import expression_text
+from askgraph.sparql.serializer import expression_text
 
 _UNITS = ("years", "months", "days", "calendar years")
 

@@ -18,7 +18,7 @@ from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
 from askgraph.sparql import Nested, walk
 from askgraph.sparql.lexer import Token, fail, lexed, position, unescaped, with_declared
 from askgraph.sparql.parser import parse_query
-from askgraph.sparql.write import Written
+from askgraph.sparql.serializer import Written
 
 Form = Choice["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 

@@ -1,6 +1,6 @@
 """Layout of a query that someone wrote: its tree set out anew, in the notation of its author.
 
-Where `askgraph.sparql.write.laid_out` writes a tree of the program, here lists, blank nodes,
+Where `askgraph.sparql.serializer.laid_out` writes a tree of the program, here lists, blank nodes,
 parentheses and commas stay as they were written.
 """
 
@@ -16,7 +16,7 @@ from askgraph.sparql import Expression, Group, Path, Pattern, Query, Term, Value
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.parser import Parsed, parse_query
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.write import Lines, Names, Triples
+from askgraph.sparql.serializer import Lines, Names, Triples
 
 
 def formatted(query: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:

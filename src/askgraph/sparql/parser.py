@@ -267,19 +267,12 @@ class _Parser:
         if not self.skip("*"):
             while not columns or self.comes("(") or self.token.kind == "variable":
                 if self.skip("("):
-                    value = self.expression()
-                    self.take("AS")
-                    columns.append((self.variable(), value))
-                    self.take(")")
+                    value, name = self.named()
+                    columns.append((name, value))
                 else:
                     columns.append((self.variable("a variable, '*' or '(… AS ?name)'"), None))
-        query = Query(
-            "SELECT",
-            Group(),
-            columns=tuple(columns),
-            distinct=modifier == "DISTINCT",
-            reduced=modifier == "REDUCED",
-        )
+        distinct, reduced = modifier == "DISTINCT", modifier == "REDUCED"
+        query = Query("SELECT", Group(), tuple(columns), distinct, reduced=reduced)
         return self.rest(query, start)
 
     def construct(self, start: int) -> Query:
@@ -376,10 +369,9 @@ class _Parser:
         return tuple(found)
 
     def group_key(self) -> tuple[Expression, Variable | None]:
-        if self.token.kind == "variable":
-            return self.variable(), None
-        if not self.skip("("):
-            return self.constraint(), None
+        if self.token.kind == "variable" or not self.comes("("):
+            return self.variable_or_constraint(), None
+        self.at += 1
         value = self.expression()
         name = self.variable() if self.skip("AS") else None
         self.take(")")
@@ -391,7 +383,10 @@ class _Parser:
             if not self.comes("("):
                 self.fail("'('")
             return self.primary(), descends
-        return (self.variable() if self.token.kind == "variable" else self.constraint()), False
+        return self.variable_or_constraint(), False
+
+    def variable_or_constraint(self) -> Expression:
+        return self.variable() if self.token.kind == "variable" else self.constraint()
 
     def constraint(self) -> Expression:
         """An expression in parentheses, or a call."""
@@ -411,10 +406,8 @@ class _Parser:
         at = self.start
         if self.skip("SELECT"):
             query = self.select(at)
-            if query.dataset_span:
-                fail(
-                    self.text, query.dataset_span[0], "a FROM stands where none can: put it outside"
-                )
+            if place := query.dataset_span:
+                fail(self.text, place[0], "a FROM stands where none can: put it outside")
             self.take("}")
             span = (start, self.end)
             return Group((replace(query, span=span),), span=span)
@@ -441,11 +434,7 @@ class _Parser:
             case "BIND":
                 self.at += 1
                 self.take("(")
-                value = self.expression()
-                self.take("AS")
-                variable = self.variable()
-                self.take(")")
-                return Bind(value, variable, span=(start, self.end))
+                return Bind(*self.named(), span=(start, self.end))
             case "VALUES":
                 return self.values()
             case word:
@@ -482,17 +471,13 @@ class _Parser:
             if not several:
                 rows.append((self.cell(),))
                 continue
-            at = self.at
+            place, row = self.start, list[Term | None]()
             self.take("(")
-            row: list[Term | None] = []
             while not self.skip(")"):
                 row.append(self.cell())
             if len(row) != len(variables):
-                fail(
-                    self.text,
-                    self.tokens[at].start,
-                    f"a row of VALUES has {len(row)} values for {len(variables)} variables",
-                )
+                wanted = f"{len(row)} values for {len(variables)} variables"
+                fail(self.text, place, f"a row of VALUES has {wanted}")
             rows.append(tuple(row))
         return Values(tuple(variables), tuple(rows), span=(start, self.end))
 
@@ -584,26 +569,21 @@ class _Parser:
 
     def path(self) -> Predicate:
         """Alternatives of sequences of steps."""
+        return self.joined("|", lambda: self.joined("/", lambda: self.turned(self.step)))
+
+    def joined(self, mark: str, part: Callable[[], Predicate]) -> Predicate:
+        """One part of a path, or several with a mark between them."""
+        start, parts = self.start, [part()]
+        while self.skip(mark):
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else Path(mark, tuple(parts), span=(start, self.end))
+
+    def turned(self, part: Callable[[], Predicate]) -> Predicate:
+        """A part of a path, turned round or not."""
         start = self.start
-        alternatives: list[Predicate] = []
-        while not alternatives or self.skip("|"):
-            at = self.start
-            steps = [self.step()]
-            while self.skip("/"):
-                steps.append(self.step())
-            one = steps[0] if len(steps) == 1 else Path("/", tuple(steps), span=(at, self.end))
-            alternatives.append(one)
-        if len(alternatives) == 1:
-            return alternatives[0]
-        return Path("|", tuple(alternatives), span=(start, self.end))
+        return Path("^", (part(),), span=(start, self.end)) if self.skip("^") else part()
 
     def step(self) -> Predicate:
-        start = self.start
-        if self.skip("^"):
-            return Path("^", (self.step_forward(),), span=(start, self.end))
-        return self.step_forward()
-
-    def step_forward(self) -> Predicate:
         start = self.start
         found: Predicate
         if self.skip("!"):
@@ -629,31 +609,22 @@ class _Parser:
     def excluded(self) -> tuple[Predicate, ...]:
         """What follows `!`: a predicate, turned round or not, or several in parentheses."""
         if not self.skip("("):
-            return (self.excluded_one(),)
+            return (self.turned(self.predicate),)
         found: list[Predicate] = []
         while not self.skip(")"):
             if found:
                 self.take("|")
-            found.append(self.excluded_one())
+            found.append(self.turned(self.predicate))
         return tuple(found)
-
-    def excluded_one(self) -> Predicate:
-        start = self.start
-        if self.skip("^"):
-            return Path("^", (self.predicate(),), span=(start, self.end))
-        return self.predicate()
 
     # Terms
 
     def variable(self, expected: str = "a variable") -> Variable:
-        token = self.token
-        if token.kind != "variable":
-            self.fail(expected)
-        self.at += 1
+        start, text = self.start, self.take_kind("variable", expected)
         try:
-            return Variable(token.text[1:])
+            return Variable(text[1:])
         except ValueError:
-            fail(self.text, token.start, f"{token.text!r} is no name of a variable")
+            fail(self.text, start, f"{text!r} is no name of a variable")
 
     def variable_or_iri(self) -> Term:
         is_variable = self.token.kind == "variable"
@@ -761,6 +732,14 @@ class _Parser:
             others = (self.expression(own + 1),) if listed is None else listed
             left = Call(name, (left, *others), span=(start, self.end))
         return left
+
+    def named(self) -> tuple[Expression, Variable]:
+        """`expression AS ?name`, and the parenthesis that closes it."""
+        value = self.expression()
+        self.take("AS")
+        variable = self.variable()
+        self.take(")")
+        return value, variable
 
     def unary(self) -> Expression:
         signs: list[tuple[int, str]] = []

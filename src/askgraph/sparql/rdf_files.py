@@ -6,8 +6,9 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TypeGuard
 from xml.parsers import expat
@@ -87,9 +88,8 @@ class Statements:
         try:
             statements = cls(quads)
         except SyntaxError as error:
-            raise SetupError(
-                f"{base!r} does not parse as {kind.name}: {str(error)[:300]}"
-            ) from error
+            said = str(error)[:300]
+            raise SetupError(f"{base!r} does not parse as {kind.name}: {said}") from error
         statements.prefixes = dict(quads.prefixes)
         return statements
 
@@ -224,18 +224,24 @@ RDF_KINDS = {
 """Media types of RDF documents that are understood, the one wanted most first."""
 
 
-_PACKED: Mapping[str, Callable[[bytes], bytes]] = {
+PACKED: Mapping[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.decompress,
     ".bz2": bz2.decompress,
     ".xz": lzma.decompress,
 }
 
 
+def suffix_of(path: Path) -> str:
+    """Return the suffix that tells the format of a file, packed or not; empty if it has none."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
 def read_statements(path: Path) -> Statements:
     """Read an RDF file, packed or not; `SetupError` if it is missing, unknown or wrong."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    unpacked = _PACKED.get(suffixes[-1] if suffixes else "")
-    kind = FORMATS.get("".join((suffixes[:-1] if unpacked else suffixes)[-1:]))
+    unpacked, kind = PACKED.get(path.suffix.lower()), FORMATS.get(suffix_of(path))
     if kind is None:
         raise SetupError(f"{str(path)!r} is of no known kind: {', '.join(FORMATS)}, or packed")
     try:
@@ -316,44 +322,36 @@ def check_elements(name: str, content: Iterable[bytes]) -> None:
     first = next(parts, b"")
     if b"<" not in first[:1024]:
         return
-    seen = _Seen(name)
-    parser = expat.ParserCreate()
-    parser.ordered_attributes = True  # a list of them is made sooner than a dictionary
-    parser.EntityDeclHandler = seen.entity
-    parser.StartElementHandler = seen.begun
-    parser.EndElementHandler = seen.ended
-    try:
-        parser.Parse(first, False)
-        for part in parts:
-            parser.Parse(part, False)
-    except expat.ExpatError:
-        return
+    entities = depth = 0
 
-
-class _Seen:
-    """Looks at each definition of an entity, and at each element."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._entities = self._depth = 0
-
-    def entity(self, name: str, parameter: bool, value: str | None, *_: object) -> None:
-        self._entities += 1
-        if self._entities > _ENTITIES:
-            raise SetupError(f"{self._name} defines more than {_ENTITIES:,} entities")
+    def defined(entity: str, parameter: bool, value: str | None, *_: object) -> None:
+        nonlocal entities
+        entities += 1
+        if entities > _ENTITIES:
+            raise SetupError(f"{name} defines more than {_ENTITIES:,} entities")
         if parameter or value is None or _grows(value):
             raise SetupError(
-                f"{self._name} defines the entity {name[:40]!r} by others, by a file or at great"
+                f"{name} defines the entity {entity[:40]!r} by others, by a file or at great"
                 " length, which may grow beyond bounds: write it out"
             )
 
-    def begun(self, _name: str, _attributes: object) -> None:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise _too_deep(self._name, "elements", "Turtle")
+    def begun(_name: str, _attributes: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > _DEEPEST:
+            raise _too_deep(name, "elements", "Turtle")
 
-    def ended(self, _name: str) -> None:
-        self._depth -= 1
+    def ended(_name: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser = expat.ParserCreate()
+    parser.ordered_attributes = True  # a list of them is made sooner than a dictionary
+    parser.EntityDeclHandler = defined
+    parser.StartElementHandler, parser.EndElementHandler = begun, ended
+    with suppress(expat.ExpatError):
+        for part in chain([first], parts):
+            parser.Parse(part, False)
 
 
 def _grows(value: str) -> bool:

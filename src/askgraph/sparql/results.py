@@ -161,20 +161,23 @@ def _told(term: Term | None) -> object:
         case BlankNode():
             return {"b": term.value}
         case Triple():
-            return {"t": [_told(part) for part in (term.subject, term.predicate, term.object)]}
+            return {"t": [*map(_told, (term.subject, term.predicate, term.object))]}
         case _:
-            return _stored_literal(term)
+            return _literal(term, "v", "l", "d", "t")
 
 
-def _stored_literal(term: Literal) -> dict[str, str]:
-    told = {"v": term.value}
+def _literal(
+    term: Literal, value: str, language: str, direction: str, datatype: str
+) -> dict[str, object]:
+    """Return a literal as JSON, its parts by these names."""
+    parts: dict[str, object] = {value: term.value}
     if term.language:
-        told["l"] = term.language
+        parts[language] = term.language
         if term.direction:
-            told["d"] = str(term.direction)
+            parts[direction] = str(term.direction)
     elif term.datatype.value != XSD_STRING:
-        told["t"] = term.datatype.value
-    return told
+        parts[datatype] = term.datatype.value
+    return parts
 
 
 def _read_term(given: Any, known: dict[str, Term]) -> Any:
@@ -187,10 +190,8 @@ def _read_term(given: Any, known: dict[str, Term]) -> Any:
             return known[given]
         case {"b": str(label)}:
             return BlankNode(label)
-        case {"t": [subject, predicate, object_]}:
-            return Triple(
-                _read_term(subject, known), _read_term(predicate, known), _read_term(object_, known)
-            )
+        case {"t": [_, _, _] as parts}:
+            return Triple(*(_read_term(part, known) for part in parts))
         case {"v": str(value)}:
             return _literal_of(value, given)
         case _:
@@ -207,11 +208,12 @@ def _literal_of(value: str, given: dict[str, str]) -> Literal:
 class ResultFormat:
     """A format by its short name (also the file's extension); `accepted` are its media types.
 
-    The first media type is the one that a reply is marked with.
+    The first media type is the one that a reply is marked with. `kind` is its name in pyoxigraph.
     """
 
     name: str
     accepted: tuple[str, ...]
+    kind: QueryResultsFormat | RdfFormat | None = None
 
     @property
     def media_type(self) -> str:
@@ -220,35 +222,25 @@ class ResultFormat:
         return f"{first}; charset=utf-8" if first.startswith("text/") else first
 
 
+_RESULTS, _XML = "application/sparql-results", ("application/xml", "text/xml")
 ROW_FORMATS = (
-    ResultFormat("json", ("application/sparql-results+json", "application/json", "text/json")),
-    ResultFormat("xml", ("application/sparql-results+xml", "application/xml", "text/xml")),
-    ResultFormat("csv", ("text/csv",)),
-    ResultFormat("tsv", ("text/tab-separated-values",)),
+    ResultFormat(
+        "json", (f"{_RESULTS}+json", "application/json", "text/json"), QueryResultsFormat.JSON
+    ),
+    ResultFormat("xml", (f"{_RESULTS}+xml", *_XML), QueryResultsFormat.XML),
+    ResultFormat("csv", ("text/csv",), QueryResultsFormat.CSV),
+    ResultFormat("tsv", ("text/tab-separated-values",), QueryResultsFormat.TSV),
 )
 """Formats of solutions and booleans; the first is for those who accept anything."""
 
 GRAPH_FORMATS = (
-    ResultFormat("ttl", ("text/turtle", "application/x-turtle")),
-    ResultFormat("nt", ("application/n-triples", "text/plain")),
-    ResultFormat("rdf", ("application/rdf+xml", "application/xml", "text/xml")),
-    ResultFormat("jsonld", ("application/ld+json", "application/json")),
+    ResultFormat("ttl", ("text/turtle", "application/x-turtle"), RdfFormat.TURTLE),
+    ResultFormat("nt", ("application/n-triples", "text/plain"), RdfFormat.N_TRIPLES),
+    ResultFormat("rdf", ("application/rdf+xml", *_XML), RdfFormat.RDF_XML),
+    ResultFormat("jsonld", ("application/ld+json", "application/json"), RdfFormat.JSON_LD),
 )
 """Formats of triples; the first is for those who accept anything."""
 
-_ROWS = {
-    "json": QueryResultsFormat.JSON,
-    "xml": QueryResultsFormat.XML,
-    "csv": QueryResultsFormat.CSV,
-    "tsv": QueryResultsFormat.TSV,
-}
-_TRIPLES = {
-    "ttl": RdfFormat.TURTLE,
-    "nt": RdfFormat.N_TRIPLES,
-    "rdf": RdfFormat.RDF_XML,
-    "jsonld": RdfFormat.JSON_LD,
-}
-_DIRECTION = "its:dir"
 _ELEMENT = re.compile(r"[^\W\d][\w.-]*$")
 
 
@@ -281,36 +273,27 @@ def serialised(
     if form.name == "json":
         return document
     read = pyoxigraph.parse_query_results(document, format=QueryResultsFormat.JSON)
-    return read.serialize(format=_ROWS[form.name]) or b""
+    assert isinstance(form.kind, QueryResultsFormat)
+    return read.serialize(format=form.kind) or b""
 
 
 def _triples(result: GraphResult, form: ResultFormat, prefixes: Mapping[str, str]) -> bytes:
-    iris = {
-        part.value
-        for triple in result.triples
-        for part in (triple.subject, triple.predicate, triple.object)
-        if isinstance(part, NamedNode)
-    }
+    terms = {term for row in result.table.rows for term in row if isinstance(term, NamedNode)}
     used = {
         prefix: namespace
         for prefix, namespace in prefixes.items()
-        if any(iri.startswith(namespace) for iri in iris)
+        if any(term.value.startswith(namespace) for term in terms)
     }
-    if form.name == "rdf":
-        _refuse_nameless({triple.predicate.value for triple in result.triples})
+    predicates = {one.predicate.value for one in result.triples}
+    for iri in sorted(predicates) if form.name == "rdf" else ():
+        if not _ELEMENT.search(iri):  # it cannot be the name of an XML element
+            raise ValueError(f"RDF/XML has no way to write the predicate <{iri}>; take ttl or nt")
     given = used if form.name in ("ttl", "rdf") else None
+    assert isinstance(form.kind, RdfFormat)
     try:
-        kind = _TRIPLES[form.name]
-        return pyoxigraph.serialize(result.triples, format=kind, prefixes=given) or b""
+        return pyoxigraph.serialize(result.triples, format=form.kind, prefixes=given) or b""
     except OSError as problem:  # as JSON-LD has no triples within triples
         raise ValueError(f"these triples have no such form: {problem}; take ttl or nt") from problem
-
-
-def _refuse_nameless(predicates: set[str]) -> None:
-    """Refuse predicates that cannot be the name of an XML element."""
-    for iri in sorted(predicates):
-        if not _ELEMENT.search(iri):
-            raise ValueError(f"RDF/XML has no way to write the predicate <{iri}>; take ttl or nt")
 
 
 def _as_json(result: SelectResult | bool) -> dict[str, object]:
@@ -319,14 +302,9 @@ def _as_json(result: SelectResult | bool) -> dict[str, object]:
     known: dict[Term, object] = {}
     bindings = []
     for row in result.rows:
-        binding = {}
-        for name, term in zip(result.variables, row, strict=True):
-            if term is None:
-                continue
-            if term not in known:
-                known[term] = _term(term)
-            binding[name] = known[term]
-        bindings.append(binding)
+        bound = [(n, t) for n, t in zip(result.variables, row, strict=True) if t is not None]
+        known |= {term: _term(term) for _, term in bound if term not in known}
+        bindings.append({name: known[term] for name, term in bound})
     return {"head": {"vars": list(result.variables)}, "results": {"bindings": bindings}}
 
 
@@ -337,22 +315,8 @@ def _term(term: Term) -> dict[str, object]:
         case BlankNode():
             return {"type": "bnode", "value": term.value}
         case Triple():
-            parts = {
-                "subject": _term(term.subject),
-                "predicate": _term(term.predicate),
-                "object": _term(term.object),
-            }
-            return {"type": "triple", "value": parts}
+            names = ("subject", "predicate", "object")
+            parts = map(_term, (term.subject, term.predicate, term.object))
+            return {"type": "triple", "value": dict(zip(names, parts, strict=True))}
         case Literal():
-            return _literal(term)
-
-
-def _literal(literal: Literal) -> dict[str, object]:
-    told: dict[str, object] = {"type": "literal", "value": literal.value}
-    if literal.language:
-        told["xml:lang"] = literal.language
-        if literal.direction:
-            told[_DIRECTION] = str(literal.direction)
-    elif literal.datatype.value != XSD_STRING:
-        told["datatype"] = literal.datatype.value
-    return told
+            return {"type": "literal", **_literal(term, "value", "xml:lang", "its:dir", "datatype")}

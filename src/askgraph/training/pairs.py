@@ -48,7 +48,7 @@ from askgraph.search.rank import clusters, weights_for
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.rewrite.canonical import canonical_query
-from askgraph.sparql.write import plain_text
+from askgraph.sparql.serializer import plain_text
 
 RIGHT = 0.999
 """From this worth on a candidate is right."""

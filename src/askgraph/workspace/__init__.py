@@ -7,7 +7,7 @@
 It is the place where settings become objects: graphs, methods, endpoints.
 
 What lives here: `settings`, `graphs`, `models`, the building of a graph's data folder (`build`,
-`graph_data`, `indexing`), and a module for each use case that the command line and the server
+`graph_data`, `indices`), and a module for each use case that the command line and the server
 share (`outcome` asks a question, `evaluation` runs a benchmark, …). May import: `evaluation`,
 `training` and the rooms below them. Start reading at `Workspace`.
 """
@@ -22,7 +22,6 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -97,12 +96,6 @@ def default_folder() -> Path:
 
 class _UnusableError(Exception):
     """A data folder that has to be built again, and why."""
-
-
-def _teaching() -> ModuleType:
-    from askgraph.workspace import glossary as teaching
-
-    return teaching
 
 
 class Workspace:
@@ -249,15 +242,19 @@ class Workspace:
         self._chosen(name)
         with locked(self.folder / ".lock"):
             without(self.folder, name)
-        for gone in (self.data(name), self.cache(name)):
-            shutil.rmtree(gone, ignore_errors=True)
-        self.description(name).unlink(missing_ok=True)
-        self.glossary_file(name).unlink(missing_ok=True)
-        self.notes_file(name).unlink(missing_ok=True)
-        for kind in ("answers", "later"):
-            self._replies(name, kind).unlink(missing_ok=True)
-        for suffix in (".toml", ".nt"):
-            (self.folder / "enrichments" / f"{name}{suffix}").unlink(missing_ok=True)
+        for folder in (self.data(name), self.cache(name)):
+            shutil.rmtree(folder, ignore_errors=True)
+        enriched = self.folder / "enrichments" / name
+        for file in (
+            self.description(name),
+            self.glossary_file(name),
+            self.notes_file(name),
+            self._replies(name, "answers"),
+            self._replies(name, "later"),
+            enriched.with_name(f"{name}.toml"),
+            enriched.with_name(f"{name}.nt"),
+        ):
+            file.unlink(missing_ok=True)
 
     def model(self, name: str | None = None, **overrides: object) -> LanguageModel:
         """Return a language model: that of a table `[models.NAME]`, else the one with this id.
@@ -334,8 +331,9 @@ class Workspace:
 
     def glossary(self, name: str) -> "Glossary":
         """Return what was taught of a graph; `SetupError` if its file cannot be read."""
-        found: Glossary = _teaching().kept_glossary(self.glossary_file(self._chosen(name)[0]))
-        return found
+        from askgraph.workspace.glossary import kept_glossary  # few graphs were taught anything
+
+        return kept_glossary(self.glossary_file(self._chosen(name)[0]))
 
     def teach(
         self, name: str, *entries: "Entry", instructions: str | None = None, without: str = ""
@@ -347,13 +345,13 @@ class Workspace:
         given before; the entry of the word `without` goes. Raises `SetupError` for what the graph
         does not have, and for a word or a query that there is not; then nothing is changed.
         """
+        from askgraph.workspace.glossary import Known  # few graphs were taught anything
+
         name, _ = self._chosen(name)
         profile, arrays = self.known(name)
-        known = _teaching().Known(name, profile, known_content(self.data(name))[0], arrays)
-
+        known = Known(name, profile, known_content(self.data(name))[0], arrays)
         path = self.glossary_file(name)
-        made: Glossary = known.taught(path, entries, instructions=instructions, without=without)
-        return made
+        return known.taught(path, entries, instructions=instructions, without=without)
 
     def glossary_file(self, name: str) -> Path:
         """Return the file with the glossary of a graph (TOML)."""
@@ -369,10 +367,12 @@ class Workspace:
 
     def _chosen(self, name: str | None) -> tuple[str, GraphSettings]:
         graphs = self.graphs()
-        if name is None:
-            if len(graphs) == 1:
-                return next(iter(graphs.items()))
-            raise SetupError(_which(graphs, self.folder))
+        if name is None and not graphs:
+            add = "add one with: askgraph add NAME FILE"
+            raise SetupError(f"the workspace {self.folder} has no graph yet; {add}")
+        if name is None and len(graphs) > 1:
+            raise SetupError(f"which graph? There are {', '.join(graphs)}: name one with -g")
+        name = next(iter(graphs)) if name is None else name
         if name not in graphs:
             raise SetupError(_unknown(name, graphs, self.folder))
         return name, graphs[name]
@@ -487,36 +487,33 @@ class Workspace:
         from askgraph.workspace.build import build_local, build_remote, given_profile
 
         with replacing(self.data(name)) as folder:
-            if settings.url:
-                later = self._replies(name, "later")
-                if not growing:
-                    later.unlink(missing_ok=True)
-                path = self.folder / Path(settings.profile or "").expanduser()
-                remote = build_remote(
-                    settings,
-                    folder,
-                    answers=later if growing else self._replies(name, "answers"),
-                    later=None if growing else later,
-                    known=given_profile(path) if settings.profile else None,
-                    progress=progress,
-                )
-                result_of(remote)
-                if growing and self.graphs().get(name) != settings:
-                    raise SetupError(f"the graph {name!r} was changed or removed meanwhile")
-                if not growing:
-                    shutil.rmtree(self.cache(name), ignore_errors=True)
-            else:
-                files = rdf_files(settings.sources)
-                source = ", ".join(settings.sources)
-                enrich = next(iter(self._enrichments(settings)), None)
+            if not settings.url:
                 build_local(
-                    files,
+                    rdf_files(settings.sources),
                     folder,
                     graphs=settings.graphs,
-                    source=source,
-                    enrich=enrich,
+                    source=", ".join(settings.sources),
+                    enrich=next(iter(self._enrichments(settings)), None),
                     progress=progress,
                 )
+                return
+            later = self._replies(name, "later")
+            if not growing:
+                later.unlink(missing_ok=True)
+            path = self.folder / Path(settings.profile or "").expanduser()
+            remote = build_remote(
+                settings,
+                folder,
+                answers=later if growing else self._replies(name, "answers"),
+                later=None if growing else later,
+                known=given_profile(path) if settings.profile else None,
+                progress=progress,
+            )
+            result_of(remote)
+            if growing and self.graphs().get(name) != settings:
+                raise SetupError(f"the graph {name!r} was changed or removed meanwhile")
+            if not growing:
+                shutil.rmtree(self.cache(name), ignore_errors=True)
 
     def _enrich_endpoint(self, name: str, settings: GraphSettings) -> None:
         """Add to a graph behind an endpoint, asked anew, what it was enriched with."""
@@ -569,9 +566,3 @@ def _unknown(name: str, graphs: Mapping[str, GraphSettings], folder: Path) -> st
     return (
         f"{what} {name!r} in the workspace {folder}{hint} Add one with: askgraph add {called} FILE"
     )
-
-
-def _which(graphs: Mapping[str, GraphSettings], folder: Path) -> str:
-    if graphs:
-        return f"which graph? There are {', '.join(graphs)}: name one with -g"
-    return f"the workspace {folder} has no graph yet; add one with: askgraph add NAME FILE"

@@ -11,7 +11,7 @@ import io
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
@@ -36,7 +36,7 @@ _HOLDS = 0.5  # the share of rows from which a class or a predicate is taken
 _CLOSE = 0.005  # how far a number may be off, as a share of it
 _AT_ONCE = 100  # things whose triples one query asks for
 _TRIPLES = 20_000  # that one query may give
-_WEIGHTS = (0.6, 0.2, 0.2)  # of the name, the class and the predicates
+_NAME_WEIGHT, _CLASS_WEIGHT, _PREDICATES_WEIGHT = 0.6, 0.2, 0.2
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(  # 3643,5 and 1.234,5 and 0,125; not 61,851
     r"[-+]?(?:\d+,(?!\d{3}$)\d+|(?:0|\d{4,}),\d+|\d{1,3}(?:\.\d{3})+,\d+)"
@@ -165,56 +165,58 @@ async def annotated(
 
     Raises `SetupError` if the graph has no index of entities, `ServiceError` if it is down.
     """
-    every = (cell.strip() for row in (heads, *rows) for cell in row)
-    texts = list(dict.fromkeys(cell for cell in every if cell))
-    named = await _named(graph, texts, 2 * candidates, progress)
-    things = [_holds_things([row[at] for row in rows], named) for at in range(len(heads))]
+    columns = range(len(heads))
+    texts = dict.fromkeys(cell.strip() for row in (heads, *rows) for cell in row)
+    named = await _named(graph, list(filter(None, texts)), 2 * candidates, progress)
+    things = []
+    for at in columns:
+        cells = [text for row in rows if (text := row[at].strip())]
+        known = sum(any(one.score >= _LINKED for one in named.get(text, ())) for text in cells)
+        things.append(bool(cells) and known / len(cells) >= _THINGS)
+    of_things = [at for at in columns if things[at]]
     wanted = {
         one.iri
         for row in (heads, *rows)
-        for at, cell in enumerate(row)
-        if things[at]
-        for one in named.get(cell.strip(), ())
+        for at in of_things
+        for one in named.get(row[at].strip(), ())
     }
     facts = await _facts(graph, sorted(wanted), progress)
     table = _Table(graph, tuple(map(tuple, rows)), things, named, facts)
-    classes = [table.classes(at) if held else [] for at, held in enumerate(things)]
+    classes = [table.classes(at) if things[at] else [] for at in columns]
     pairs = {
         (one, other): found
-        for one, other in permutations(range(len(heads)), 2)
+        for one, other in permutations(columns, 2)
         if things[one] and (found := table.predicates(one, other))
     }
-    cells = [
+    cells_of_things = [
         Cell(number, at, row[at], table.ranked(number, at, classes[at], pairs)[:candidates])
         for number, row in enumerate(table.rows)
-        for at, held in enumerate(things)
-        if held and row[at].strip()
+        for at in of_things
+        if row[at].strip()
     ]
-    used = {iri for found in (*classes, *pairs.values()) for iri, _ in found[:candidates]}
+    used = sorted({iri for found in (*classes, *pairs.values()) for iri, _ in found[:candidates]})
     labels: dict[str, str] = {}
-    for part in _parts(sorted(used), MOST_LABELS):
-        labels |= await labels_of(part, graph, [language or "en", "en"])
+    for at in range(0, len(used), MOST_LABELS):
+        labels |= await labels_of(used[at : at + MOST_LABELS], graph, [language or "en", "en"])
 
-    def told(found: Iterable[tuple[str, float]]) -> tuple[Candidate, ...]:
-        listed = list(found)[:candidates]
+    def told(found: Sequence[tuple[str, float]]) -> tuple[Candidate, ...]:
         return tuple(
             Candidate(iri, labels.get(iri) or words_of_local_name(iri), round(score, 3))
-            for iri, score in listed
+            for iri, score in found[:candidates]
         )
 
-    columns = (
-        Column(head, held, told(known))
-        for head, held, known in zip(heads, things, classes, strict=True)
-    )
-    related = (Pair(one, other, told(found)) for (one, other), found in pairs.items())
-    of_things = [at for at, held in enumerate(things) if held]
     headless = bool(of_things) and all(
         table.is_below(heads[at], iri) and _alike(heads[at], labels.get(iri, "")) < _LINKED
         for at in of_things
         for iri, _ in classes[at][:1] or [("", 0.0)]
     )
     return Annotated(
-        tuple(heads), table.rows, tuple(columns), tuple(related), tuple(cells), headless
+        tuple(heads),
+        table.rows,
+        tuple(Column(heads[at], things[at], told(classes[at])) for at in columns),
+        tuple(Pair(one, other, told(found)) for (one, other), found in pairs.items()),
+        tuple(cells_of_things),
+        headless,
     )
 
 
@@ -301,23 +303,23 @@ class _Table:
         pairs: Mapping[tuple[int, int], Sequence[tuple[str, float]]],
     ) -> tuple[Candidate, ...]:
         """The candidates of a cell by their names, the column's class and its predicates."""
-        own = [(other, found[0][0]) for (one, other), found in pairs.items() if one == column]
-        into = [(one, found[0][0]) for (one, other), found in pairs.items() if other == column]
 
         def fits(one: Candidate) -> float:
-            held = [best in self.leading(one.iri, row, other) for other, best in own]
-            for at, best in into:
-                sources = (self.facts.get(source.iri, ()) for source in self.candidates(row, at))
-                held.append(any((best, NamedNode(one.iri)) in known for known in sources))
-            parts = [
-                one.score,
-                float(classes[0][0] in self.types(one.iri)) if classes else None,
-                sum(held) / len(held) if held else None,
-            ]
-            known = [pair for pair in zip(_WEIGHTS, parts, strict=True) if pair[1] is not None]
-            return sum(weight * (part or 0.0) for weight, part in known) / sum(
-                weight for weight, _ in known
-            )
+            held = []
+            for (subject, other), found in pairs.items():
+                best = found[0][0]
+                if subject == column:
+                    held.append(best in self.leading(one.iri, row, other))
+                if other == column:
+                    sources = self.candidates(row, subject)
+                    facts = (self.facts.get(source.iri, ()) for source in sources)
+                    held.append(any((best, NamedNode(one.iri)) in known for known in facts))
+            parts = [(_NAME_WEIGHT, one.score)]
+            if classes:
+                parts.append((_CLASS_WEIGHT, float(classes[0][0] in self.types(one.iri))))
+            if held:
+                parts.append((_PREDICATES_WEIGHT, sum(held) / len(held)))
+            return sum(weight * part for weight, part in parts) / sum(weight for weight, _ in parts)
 
         scored = [replace(one, score=round(fits(one), 3)) for one in self.candidates(row, column)]
         return tuple(sorted(scored, key=lambda one: -one.score))
@@ -349,26 +351,15 @@ async def _named(
 async def _facts(graph: KnowledgeGraph, iris: Sequence[str], progress: Progress) -> Facts:
     """The triples that lead from things."""
     found = defaultdict[str, list[tuple[str, Term]]](list)
-    for done, part in enumerate(_parts(iris, _AT_ONCE)):
-        values = " ".join(str(NamedNode(iri)) for iri in part)
+    for at in range(0, len(iris), _AT_ONCE):
+        values = " ".join(str(NamedNode(iri)) for iri in iris[at : at + _AT_ONCE])
         query = f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {values} }} ?s ?p ?o }}"
         result = await graph.endpoint.select(query, limit=_TRIPLES)
         for subject, predicate, term in result.rows:
             if isinstance(subject, NamedNode) and isinstance(predicate, NamedNode) and term:
                 found[subject.value].append((predicate.value, term))
-        progress("asking what they are", min((done + 1) * _AT_ONCE, len(iris)), len(iris))
+        progress("asking what they are", min(at + _AT_ONCE, len(iris)), len(iris))
     return found
-
-
-def _parts(items: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    return (items[at : at + size] for at in range(0, len(items), size))
-
-
-def _holds_things(cells: Sequence[str], named: Mapping[str, Sequence[Candidate]]) -> bool:
-    """Whether a column names things, rather than values."""
-    there = [text for cell in cells if (text := cell.strip())]
-    known = sum(any(one.score >= _LINKED for one in named.get(text, ())) for text in there)
-    return bool(there) and known / len(there) >= _THINGS
 
 
 def _alike(text: str, name: str) -> float:

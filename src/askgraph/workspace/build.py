@@ -5,7 +5,7 @@ import gzip
 import json
 import re
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -89,26 +89,46 @@ def build_local(
     known = fingerprint([*files, *([enrich] if enrich else [])])
     if enrich is None:
         with OxigraphEndpoint.loading(files, folder / "store"):
-            profile = _counted(_parsed(files, graphs, progress), files, source, folder, progress)
+            arrays = _parsed(files, graphs, progress)
+            profile = _counted(arrays, files, source, folder, progress)
             progress("loading", 0, None)
     else:
-        definitions = read_definitions(enrich)
-        write_whole(folder / ENRICHMENT, enrich.read_text(encoding="utf-8"))
-        said, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
-        write_whole(said, "".join(f"{triple}{end}" for triple in statements(definitions)))
-        _load([*files, said], folder / "store", progress)
-        plain = _arrays(folder / "store", graphs, progress)
-        if definitions.names:
-            with said.open("a", encoding="utf-8") as out:
-                out.writelines(f"{triple}{end}" for triple in told_names(definitions, plain))
-            _load([*files, said], folder / "store", progress)
-            plain = _arrays(folder / "store", graphs, progress)
-        progress("adding virtual triples", 0, None)
-        more, own = links(definitions, plain), own_types(plain)
-        arrays = _arrays(folder / "store", graphs, progress, more=more, own=own)
+        arrays = _enriched(files, folder, graphs, enrich, progress)
         profile = _counted(arrays, files, source, folder, progress)
-    save_profile(_with_graphs(profile, folder / "store", graphs), folder / "profile.json")
-    _sign(folder, known)
+    store = Store.read_only(str(folder / "store"))
+    named = {g.value for g in store.named_graphs() if isinstance(g, NamedNode)}
+    # The graphs that it is about, which are not counted.
+    about = tuple((graph, 0) for graph in sorted(named) if graph in graphs or not graphs)
+    parts = with_parts(profile.completeness, {GRAPHS: Part(GRAPHS, len(about), len(about))})
+    save_profile(replace(profile, graphs=about, completeness=parts), folder / "profile.json")
+    _finish(profile, folder, known)
+
+
+def _enriched(
+    files: Sequence[Path], folder: Path, graphs: Sequence[str], enrich: Path, progress: Progress
+) -> GraphArrays:
+    """Load files with what a file of definitions adds, and return the arrays of both."""
+    definitions = read_definitions(enrich)
+    write_whole(folder / ENRICHMENT, enrich.read_text(encoding="utf-8"))
+    said, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
+
+    def load() -> GraphArrays:
+        OxigraphEndpoint.load(
+            [*files, said],
+            folder / "store",
+            progress=lambda done, total, name: progress(f"loading {name}", done, total),
+        )
+        return _arrays(folder / "store", graphs, progress)
+
+    write_whole(said, "".join(f"{triple}{end}" for triple in statements(definitions)))
+    plain = load()
+    if definitions.names:
+        with said.open("a", encoding="utf-8") as out:
+            out.writelines(f"{triple}{end}" for triple in told_names(definitions, plain))
+        plain = load()
+    progress("adding virtual triples", 0, None)
+    more, own = links(definitions, plain), own_types(plain)
+    return _arrays(folder / "store", graphs, progress, more=more, own=own)
 
 
 def _counted(
@@ -118,10 +138,19 @@ def _counted(
     (folder / "arrays").mkdir()
     arrays.save(folder / "arrays")
     progress("profiling", 0, None)
-    profile = _with_steps(_profile(arrays, files, source), folder)
+    own = described_prefixes(arrays) | declared_prefixes(files)
+    profile = with_prefixes(profile_of(arrays, source=source), some_iris(arrays), own=own)
+    unnamed: set[str] = set()
+    if (folder / ENRICHMENT).is_file():
+        # How many predicates each virtual one stands for.
+        steps = {iri: len(list(predicates_in(path))) for iri, path in known_paths(folder).items()}
+        counted = (replace(p, steps=steps.get(p.iri, 1)) for p in profile.predicates)
+        profile = replace(profile, predicates=tuple(counted))
+        properties = read_definitions(folder / ENRICHMENT).properties
+        unnamed = {one.iri for one in properties if one.unnamed}
     progress("indexing names", 0, None)
-    _names(arrays, profile, without=_unnamed(folder)).save(folder)
-    _keep_types(profile, folder)
+    names = (name for name in names_in(arrays, profile) if name.target not in unnamed)
+    NameIndex.of(names).save(folder)
     return profile
 
 
@@ -169,12 +198,9 @@ async def build_remote(
     finally:
         await endpoint.close()
     progress("indexing names", 0, None)
-    entities = [name.target for name in names if name.kind is Kind.ENTITY]
-    iris = entities[:: max(1, len(entities) // 5000)]
     NameIndex.of(names).save(folder)
-    save_profile(with_prefixes(profile, iris), folder / "profile.json")
-    _keep_types(profile, folder)
-    _sign(folder, ())
+    save_profile(with_prefixes_of_names(profile, names), folder / "profile.json")
+    _finish(profile, folder, ())
 
 
 def given_profile(path: Path) -> Profile:
@@ -209,12 +235,6 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
         if definitions:
             write_whole(folder / ENRICHMENT, definitions_text(definitions))
     return profile
-
-
-def _load(files: Sequence[Path], store: Path, progress: Progress) -> None:
-    OxigraphEndpoint.load(
-        files, store, progress=lambda done, total, name: progress(f"loading {name}", done, total)
-    )
 
 
 def _parsed(
@@ -263,57 +283,11 @@ def _arrays(
     return _arrays(store, graphs, progress, own=found) if found else arrays
 
 
-def _keep_types(profile: Profile, folder: Path) -> None:
-    """Write down which of the graph's own predicates stand for standard ones."""
+def _finish(profile: Profile, folder: Path, sources: Sequence[SourceFile]) -> None:
+    """Write which own predicates stand for standard ones; then, last, what a folder is built of."""
     if profile.types:
         own = (DefinedProperty(iri, NamedNode(said), unnamed=True) for iri, said in profile.types)
         write_whole(folder / TYPES, definitions_text(Definitions(tuple(own))))
-
-
-def _profile(arrays: GraphArrays, files: Sequence[Path], source: str) -> Profile:
-    own = described_prefixes(arrays) | declared_prefixes(files)
-    profile = profile_of(arrays, source=source)
-    return with_prefixes(profile, some_iris(arrays), own=own)
-
-
-def _with_graphs(profile: Profile, store: Path, chosen: Sequence[str]) -> Profile:
-    """The profile with the names of the graphs that it is about, which are not counted."""
-    found = [
-        graph.value
-        for graph in Store.read_only(str(store)).named_graphs()
-        if isinstance(graph, NamedNode)
-    ]
-    graphs = tuple((graph, 0) for graph in sorted(found) if graph in chosen or not chosen)
-    part = Part(GRAPHS, len(graphs), len(graphs))
-    parts = with_parts(profile.completeness, {GRAPHS: part})
-    return replace(profile, graphs=graphs, completeness=parts)
-
-
-def _names(arrays: GraphArrays, profile: Profile, *, without: Collection[str] = ()) -> NameIndex:
-    return NameIndex.of(name for name in names_in(arrays, profile) if name.target not in without)
-
-
-def _with_steps(profile: Profile, folder: Path) -> Profile:
-    """The profile with how many predicates each virtual one stands for."""
-    paths = known_paths(folder)
-    if not paths:
-        return profile
-
-    steps = {iri: len(list(predicates_in(path))) for iri, path in paths.items()}
-    told = (replace(p, steps=steps.get(p.iri, 1)) for p in profile.predicates)
-    return replace(profile, predicates=tuple(told))
-
-
-def _unnamed(folder: Path) -> frozenset[str]:
-    """The virtual predicates for which no word of a question stands."""
-    if not (folder / ENRICHMENT).is_file():
-        return frozenset()
-
-    properties = read_definitions(folder / ENRICHMENT).properties
-    return frozenset(one.iri for one in properties if one.unnamed)
-
-
-def _sign(folder: Path, sources: Sequence[SourceFile]) -> None:
     signed: dict[str, Any] = {"format": FORMAT, "sources": [file.stored() for file in sources]}
     write_whole(folder / "built.json", json.dumps(signed))
 
@@ -327,13 +301,17 @@ def declared_prefixes(files: Sequence[Path]) -> dict[str, str]:
             head = file.read(_READ).decode("utf-8", errors="replace")
         if path.name.removesuffix(".gz").endswith((".rdf", ".owl", ".xml")):
             entities = dict(_ENTITY.findall(head))
-            pairs = [(name, _resolved(value, entities)) for name, value in _XML.findall(head)]
+            pairs = [(name, _resolve(value, entities)) for name, value in _XML.findall(head)]
         else:
             pairs = _TURTLE.findall(head)
         for prefix, namespace in pairs:
             if ":" in namespace:
                 found.setdefault(prefix, namespace)
     return found
+
+
+def _resolve(value: str, entities: Mapping[str, str]) -> str:
+    return re.sub(r"&([\w.-]+);", lambda match: entities.get(match[1], match[0]), value)
 
 
 def with_prefixes(
@@ -348,6 +326,12 @@ def with_prefixes(
     return replace(profile, prefixes=tuple(sorted(full.own.items())))
 
 
+def with_prefixes_of_names(profile: Profile, names: Sequence[Name]) -> Profile:
+    """Return the profile with prefixes for its namespaces, and for those of what has a name."""
+    entities = [name.target for name in names if name.kind is Kind.ENTITY]
+    return with_prefixes(profile, entities[:: max(1, len(entities) // _SAMPLE)])
+
+
 def some_iris(arrays: GraphArrays) -> Iterator[str]:
     """Return a few thousand of a graph's IRIs, evenly taken."""
     terms = arrays.terms
@@ -357,32 +341,24 @@ def some_iris(arrays: GraphArrays) -> Iterator[str]:
 
 def described_prefixes(arrays: GraphArrays) -> dict[str, str]:
     """Return the prefixes that a graph describes in the words of VANN or SHACL."""
-    pairs = (
+
+    def values(iri: str) -> dict[int, str]:
+        number = arrays.number(iri)
+        if number is None:
+            return {}
+        subjects, objects = arrays.between(0, len(arrays.terms), number)
+        return dict(zip(subjects.tolist(), arrays.terms.values(objects), strict=True))
+
+    found: dict[str, str] = {}
+    for prefix, namespace in (
         (v.VANN_PREFERRED_NAMESPACE_PREFIX, v.VANN_PREFERRED_NAMESPACE_URI),
         (v.SH_PREFIX, v.SH_NAMESPACE),
-    )
-    found: dict[str, str] = {}
-    for prefix, namespace in pairs:
-        prefixes, namespaces = _values(arrays, prefix), _values(arrays, namespace)
-        for subject, name in prefixes.items():
+    ):
+        namespaces = values(namespace)
+        for subject, name in values(prefix).items():
             if subject in namespaces:
                 found.setdefault(name, namespaces[subject])
     return found
-
-
-def _resolved(value: str, entities: Mapping[str, str]) -> str:
-    return re.sub(r"&([\w.-]+);", lambda match: entities.get(match[1], match[0]), value)
-
-
-def _values(arrays: GraphArrays, predicate: str) -> dict[int, str]:
-    number = arrays.number(predicate)
-    if number is None:
-        return {}
-    subjects, objects = arrays.pairs(arrays.ends(number), number)
-    return {
-        subject: arrays.terms.value(value)
-        for subject, value in zip(subjects.tolist(), objects.tolist(), strict=True)
-    }
 
 
 def _save_names(
@@ -394,15 +370,9 @@ def _save_names(
 ) -> None:
     known, _ = known_content(data)
     unnamed = {one.iri for one in definitions.properties if one.unnamed}
-
-    def names() -> Iterator[Name]:
-        for at in range(len(known)):
-            name = known.name(at)
-            if name.target not in gone:
-                yield name
-        yield from schema_names(Profile(0, (), tuple(p for p in added if p.iri not in unnamed)))
-
-    made = NameIndex.of(list(names()))
+    named = Profile(0, (), tuple(p for p in added if p.iri not in unnamed))
+    old = (name for at in range(len(known)) if (name := known.name(at)).target not in gone)
+    made = NameIndex.of([*old, *schema_names(named)])
     for file in folder.glob("names_*.npy"):
         file.unlink()  # a copy may share its bytes with what is mapped
     made.save(folder)
@@ -412,15 +382,15 @@ def _predicates(definitions: Definitions, profile: Profile) -> Iterator[Predicat
     known = {p.iri: p for p in profile.predicates}
     paths = virtual_paths(definitions)
     for one in definitions.properties:
-        if found := _along(paths[one.iri], known):
-            yield _named(one, replace(found, steps=len(list(predicates_in(paths[one.iri])))))
-
-
-def _named(one: DefinedProperty, found: PredicateProfile) -> PredicateProfile:
-    bare = replace(found, iri=one.iri, names=(), naming="", transitive=False, inverse_of=())
-    turned = (one.inverse_of,) if one.inverse_of else ()
-    label = one.label or called(bare)
-    return replace(bare, names=((label, one.language),), inverse_of=turned)
+        if (found := _along(paths[one.iri], known)) is None:
+            continue
+        bare = replace(found, iri=one.iri, names=(), naming="", transitive=False, inverse_of=())
+        yield replace(
+            bare,
+            names=((one.label or called(bare), one.language),),
+            inverse_of=(one.inverse_of,) if one.inverse_of else (),
+            steps=len(list(predicates_in(paths[one.iri]))),
+        )
 
 
 def _along(path: Predicate, known: Mapping[str, PredicateProfile]) -> PredicateProfile | None:
@@ -428,7 +398,15 @@ def _along(path: Predicate, known: Mapping[str, PredicateProfile]) -> PredicateP
     match path:
         case PropertyPath(operator="^", parts=(inner,)):
             found = _along(inner, known)
-            return None if found is None else _turned(found)
+            return found and replace(
+                found,
+                subjects=found.objects,
+                objects=found.subjects,
+                subject_classes=found.object_classes,
+                object_classes=found.subject_classes,
+                datatypes=(),
+                languages=(),
+            )
         case PropertyPath(operator="/", parts=parts):
             steps = [_along(part, known) for part in parts]
             first, last = steps[0], steps[-1]
@@ -443,15 +421,3 @@ def _along(path: Predicate, known: Mapping[str, PredicateProfile]) -> PredicateP
             return _along(parts[0], known)
         case _:
             return known.get(str(path.value))
-
-
-def _turned(found: PredicateProfile) -> PredicateProfile:
-    return replace(
-        found,
-        subjects=found.objects,
-        objects=found.subjects,
-        subject_classes=found.object_classes,
-        object_classes=found.subject_classes,
-        datatypes=(),
-        languages=(),
-    )

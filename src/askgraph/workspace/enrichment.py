@@ -65,21 +65,19 @@ def with_drafted_comments(
     definitions: Definitions,
     *,
     model: str | None = None,
-    base_url: str | None = None,
-    provider: str | None = None,
     budget: Budget | None = None,
     progress: Progress = silent,
+    **server: str | None,
 ) -> Definitions:
     """Return definitions with comments that a language model drafts for the terms without any.
 
-    Without a name it is the workspace's model. Raises `SetupError` for a model that cannot be had,
-    `BudgetSpent` and `ServiceError` as it does.
+    Without a name it is the workspace's model; `server` (`base_url`, `provider`) says where it is.
+    Raises `SetupError` for a model that cannot be had, `BudgetSpent` and `ServiceError` as it does.
     """
     advice = advised(workspace, name, progress=progress)
     mute = next((one.about for one in advice if one.kind == "comment"), ())
     models = Models(workspace.folder)
     account = Account(budget or Budget(), scope="run")
-    server = {"base_url": base_url, "provider": provider}
     prices = models.prices(models.settings(model, **server))
     talks = charged(models.model(model, **server), account, prices=prices)
     progress(f"{len(mute)} terms without a comment", 0, None)
@@ -100,17 +98,14 @@ def kept_comments(
     name: str,
     path: Path,
     *,
-    model: str | None = None,
-    base_url: str | None = None,
-    provider: str | None = None,
     progress: Progress = silent,
+    **model: str | None,
 ) -> Definitions:
-    """Return the comments of a file; if it is not there, a model drafts them into it first."""
+    """Return the comments of a file; if it is not there, a `model` drafts them into it first."""
     if not path.is_file():
         made = with_drafted_comments(
-            workspace, name, Definitions(), model=model, base_url=base_url, provider=provider,
-            progress=progress,
-        )  # fmt: skip
+            workspace, name, Definitions(), budget=None, progress=progress, **model
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, definitions_text(made))
     return read_definitions(path)
@@ -138,33 +133,24 @@ def enrich_virtually(
     if settings is None:
         workspace.graph(name)  # says what there is
         raise SetupError(f"no graph {name!r}")
+    if settings.url and as_name:
+        raise SetupError(f"graph {name!r} lies behind an endpoint: add it again as {as_name!r}")
+    target = as_name or name
+    kept_in = f"enrichments/{target}.toml" if definitions else ""
     if settings.url:
-        if as_name:
-            raise SetupError(f"graph {name!r} lies behind an endpoint: add it again as {as_name!r}")
         workspace.known(name, progress=progress)
-        kept_in = f"enrichments/{name}.toml" if definitions else ""
         with _kept_definitions(workspace.folder / kept_in, definitions):
             profile = enrich_endpoint(workspace.data(name), definitions)
         with locked(workspace.folder / ".lock"):
             with_graph(workspace.folder, name, dataclasses.replace(settings, enrich=kept_in))
         return profile
-    target = as_name or name
     if as_name:
         _refuse_name(workspace, as_name)
-    table = {"enrich": ""} if not definitions else {"enrich": f"enrichments/{target}.toml"}
-    kept = {
-        field.name: value
-        for field in dataclasses.fields(settings)
-        if field.name not in ("sources", "url", "enrich")
-        and (value := getattr(settings, field.name)) != field.default
-    }
-    with _kept_definitions(workspace.folder / table["enrich"], definitions):
+    table = {key: value for key, value in settings.table().items() if key != "sources"}
+    table |= {"enrich": kept_in, **({"comments": True} if searched else {})}
+    with _kept_definitions(workspace.folder / kept_in, definitions):
         return workspace.add(
-            target,
-            settings.sources,
-            settings={**kept, **table, **({"comments": True} if searched else {})},
-            replace=as_name is None,
-            progress=progress,
+            target, settings.sources, settings=table, replace=as_name is None, progress=progress
         )
 
 

@@ -25,7 +25,6 @@ from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.plans import (
     Asked,
     Host,
-    Site,
     Wishes,
     file_hash,
     planned,
@@ -33,6 +32,7 @@ from askgraph.workspace.plans import (
     states_of,
     work_in_process,
 )
+from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import Selection
 
 _MANY = 200  # questions of graph search that are worth the start of processes
@@ -95,13 +95,11 @@ async def evaluated(
     check_metric(wishes.metric, judge)
     with _place_for_examples(folder) as place:
         learnt = with_examples(asked, selection, place)
-        site = Site(workspace.folder.absolute(), wishes.methods)
-        host = Host(site)
-        try:
+        async with Host.of(workspace, wishes.methods) as host:
             plan = await planned(host, learnt, wishes, progress=preparing)
             methods = [host.method(choice.label) for choice in wishes.methods]
             crew = crew.chosen(len(plan.tasks), methods)
-            async with _worker(crew, site, host) as work:
+            async with _worker(crew, host) as work:
                 return await evaluate(
                     judged_by(judge, plan.tasks),
                     judging(work, judge) if judge else work,
@@ -111,8 +109,25 @@ async def evaluated(
                     budget=budget,
                     progress=progress,
                 )
-        finally:
-            await host.close()
+
+
+def whole_run(
+    workspace: Workspace,
+    asked: Sequence[Asked],
+    wishes: Wishes,
+    selection: Selection,
+    folder: Path,
+    *,
+    progress: Told | None = None,
+) -> Run:
+    """Run an evaluation to its end in this process; `SetupError` if it was stopped before that."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    run = result_of(
+        evaluated(workspace, asked, wishes, selection, Crew(), folder=folder, progress=progress)
+    )
+    if not run.complete:
+        raise SetupError(f"the run in {folder} is not complete; the same call goes on")
+    return run
 
 
 @contextlib.contextmanager
@@ -126,7 +141,7 @@ def _place_for_examples(folder: Path | None) -> Iterator[Path]:
 
 
 @contextlib.asynccontextmanager
-async def _worker(crew: Crew, site: Site, host: Host) -> AsyncIterator[Worker]:
+async def _worker(crew: Crew, host: Host) -> AsyncIterator[Worker]:
     if crew.on == "local":
         if crew.address or crew.workers:
             raise SetupError("--workers and --address are for --on processes or dask")
@@ -136,7 +151,7 @@ async def _worker(crew: Crew, site: Site, host: Host) -> AsyncIterator[Worker]:
     executor: Executor = await asyncio.to_thread(plugin, crew.size, crew.address)
 
     async def work(task: Task) -> Done:
-        future = executor.submit(work_in_process, site, task)
+        future = executor.submit(work_in_process, host.site, task)
         try:
             done: Done = await asyncio.wrap_future(future)
         except executor.lost as error:
@@ -239,8 +254,7 @@ async def score_predictions(
     _check_ids(asked, predictions)
     known = {prediction.key: prediction for prediction in predictions}
     stem = source.name.split(".")[0]
-    host = Host(Site(workspace.folder.absolute(), ()))
-    try:
+    async with Host.of(workspace) as host:
         states = await states_of(host, [asked])
         systems = tuple(dict.fromkeys((p.method, p.repeat) for p in predictions))
         said = {
@@ -273,8 +287,6 @@ async def score_predictions(
             folder=folder, settings=settings, concurrency=concurrency,
             progress=progress,
         )  # fmt: skip
-    finally:
-        await host.close()
 
 
 def _check_ids(asked: Asked, predictions: Sequence[Prediction]) -> None:

@@ -34,6 +34,7 @@ from askgraph.trace import attempt_of
 from askgraph.trace.codec import read_trace
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.graph_data import guard_of, is_url, remote_endpoint, replacing
+from askgraph.workspace.graphs import run_over
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.settings import GraphSettings
 
@@ -81,7 +82,7 @@ def confirm(
         raise SetupError("the question is empty: give the words that people ask it in")
     opened = workspace.graph(graph, fresh=True, progress=progress)
     settings = workspace.graphs()[opened.name]
-    kept = result_of(_confirmed(example, opened, settings, by, timeout))
+    kept = run_over(opened, _confirmed(example, opened, settings, by, timeout))
     return keep(workspace, opened.name, [kept])[0]
 
 
@@ -150,14 +151,19 @@ def check(
     """
     found: list[Checked] = []
     total = len(stored(workspace, graph))
+
+    async def compare_all(opened: KnowledgeGraph, ones: Sequence[Stored]) -> None:
+        for one in ones:
+            progress(f"running {one.id}", len(found), total)
+            found.append(await _compared(opened, one, timeout))
+
     for name in _folders(workspace, graph):
         ones = ExampleFolder(workspace.examples(name)).stored()
         if name not in workspace.graphs():
             found += [Checked(name, one, "gone", f"there is no graph {name!r}") for one in ones]
         elif ones:
             opened = workspace.graph(name, fresh=True, progress=progress)
-            done = len(found)
-            found += result_of(_checked(opened, ones, timeout, progress, done=done, total=total))
+            run_over(opened, compare_all(opened, ones))
     return found
 
 
@@ -194,11 +200,10 @@ async def _confirmed(
     timeout: float,
 ) -> QueryExample:
     query = with_declared(example.query.strip(), graph.prefixes.namespaces)
-    try:
-        found = await run(graph.endpoint, form_of(query), query, timeout=timeout, limit=MOST_ROWS)
-        outcome = outcome_of(found)
-    finally:
-        await graph.endpoint.close()
+    result = await run(graph.endpoint, form_of(query), query, timeout=timeout, limit=MOST_ROWS)
+    outcome = outcome_of(result)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    seen = (graph.name, graph.snapshot, outcome.rows, outcome.digest)
     return dataclasses.replace(
         example,
         question=" ".join(example.question.split()),
@@ -207,34 +212,8 @@ async def _confirmed(
         targets=example.targets or ((settings.url,) if settings.url else ()),
         federates_with=example.federates_with or called_services(query),
         origin="confirmed",
-        confirmation=Confirmation(
-            datetime.now(UTC).isoformat(timespec="seconds"),
-            graph.name,
-            graph.snapshot,
-            outcome.rows,
-            outcome.digest,
-            by,
-        ),
+        confirmation=Confirmation(now, *seen, by),
     )
-
-
-async def _checked(
-    graph: KnowledgeGraph,
-    ones: Sequence[Stored],
-    timeout: float,
-    progress: Progress,
-    *,
-    done: int,
-    total: int,
-) -> list[Checked]:
-    found = []
-    try:
-        for at, one in enumerate(ones):
-            progress(f"running {one.id}", done + at, total)
-            found.append(await _compared(graph, one, timeout))
-    finally:
-        await graph.endpoint.close()
-    return found
 
 
 async def _compared(graph: KnowledgeGraph, one: Stored, timeout: float) -> Checked:

@@ -6,7 +6,7 @@ query with the same result. A language model may word it anew; then it is read a
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -144,9 +144,17 @@ async def results_of(draft: Draft, graph: KnowledgeGraph) -> list[tuple[str, Res
     None does if two things share the best value: the answer would be one of them by chance.
     Raises `QueryError` and `ServiceError` as the endpoint does.
     """
-    found = [(query, await _result(query, graph)) for query in draft.queries]
+
+    async def ask(query: str) -> Result:
+        return await run(graph.endpoint, form_of(query), query, timeout=SECONDS, limit=_ROWS)
+
+    found = [(query, await ask(query)) for query in draft.queries]
     told = [(query, result) for query, result in found if tells(result)]
-    return [] if told and draft.tie and await _tied(draft, graph) else told
+    if told and draft.tie:
+        best = await ask(draft.tie)
+        if isinstance(best, SelectResult) and len(set(best.rows)) < len(best.rows):
+            return []
+    return told
 
 
 def tells(result: Result) -> bool:
@@ -172,22 +180,13 @@ def same(answered: Answered, query: str, result: Result) -> bool:
     rows = answered.result.rows
     at = [answered.result.variables.index(column) for column in answered.answer_columns]
     ways = [at, *([one] for one in at)] if len(result.variables) == 1 < len(at) else [at]
-    wanted = _values(result.rows)
-    return any(_values([tuple(row[i] for i in way) for row in rows]) == wanted for way in ways)
 
+    def values(some: Iterable[Row]) -> Outcome:
+        distinct = {tuple(sorted(row, key=str)) for row in some}
+        return outcome_of(SelectResult((), tuple(distinct)))
 
-async def _result(query: str, graph: KnowledgeGraph) -> Result:
-    return await run(graph.endpoint, form_of(query), query, timeout=SECONDS, limit=_ROWS)
-
-
-async def _tied(draft: Draft, graph: KnowledgeGraph) -> bool:
-    best = await _result(draft.tie, graph)
-    return isinstance(best, SelectResult) and len(set(best.rows)) < len(best.rows)
-
-
-def _values(rows: Sequence[Row]) -> Outcome:
-    distinct = {tuple(sorted(row, key=str)) for row in rows}
-    return outcome_of(SelectResult((), tuple(distinct)))
+    wanted = values(result.rows)
+    return any(values(tuple(row[i] for i in way) for row in rows) == wanted for way in ways)
 
 
 _DRAFTS_FOR_ONE = 20

@@ -1,9 +1,10 @@
 """The gold of a benchmark checked and frozen, each question on the graph that it is about."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
@@ -11,13 +12,14 @@ from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
 from askgraph.evaluation.gold import Finding
-from askgraph.evaluation.gold.audit import Audited, audit
+from askgraph.evaluation.gold.audit import audit
 from askgraph.evaluation.gold.frozen import Freezer, Frozen, drift
 from askgraph.evaluation.gold.near_duplicates import leaks, repeats
 from askgraph.evaluation.questions import GoldQuestion, of_graph, write_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Progress, Workspace
 from askgraph.workspace.graph_data import is_url, remote_endpoint
+from askgraph.workspace.graphs import run_over
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import benchmark_name, graph_of
 from askgraph.workspace.settings import GraphSettings
@@ -49,13 +51,18 @@ def check_gold(
     found = [Finding(item.place, "unreadable", item.reason) for item in contents.unreadable]
     questions = contents.questions
     if checks.offline:
-        audited = result_of(audit(questions, None, prefixes=contents.prefixes))
-        found += audited.findings
+        found += result_of(audit(questions, None, prefixes=contents.prefixes)).findings
     else:
         questions = questions if checks.graph is None else of_graph(questions, checks.graph)
         for source, asked in _by_graph(workspace, path, questions, checks.graph).items():
             graph = workspace.find(source, progress=progress)
-            found += _checked(graph, asked, contents, checks, progress)
+            options = _options(graph, contents, checks.timeout, checks.concurrency, progress)
+            audited = run_over(graph, audit(asked, graph.endpoint, **options))
+            found += audited.findings
+            for question in asked:
+                if checks.frozen is not None and question.id in audited.results:
+                    changed = drift(checks.frozen, question, audited.results[question.id])
+                    found += [changed] if changed else []
         order = {question.id: at for at, question in enumerate(questions)}
         found.sort(key=lambda finding: order.get(finding.id, -1))
     found += repeats(questions, prefixes=contents.prefixes)
@@ -84,17 +91,31 @@ def freeze_gold(
     failed = 0
     with Freezer(out) as freezer:
         for source, some in _by_graph(workspace, path, asked, graph).items():
-            failed += _frozen(
-                workspace.find(source, progress=progress),
-                some,
-                contents,
-                freezer,
-                timeout=timeout,
-                concurrency=concurrency,
-                progress=progress,
-            )
+            opened = workspace.find(source, progress=progress)
+            address = opened.endpoint.address
+            # The path of the embedded store means nothing elsewhere.
+            engine = address if is_url(address) else f"pyoxigraph {version('pyoxigraph')}"
+            options = _options(opened, contents, timeout, concurrency, progress)
+            options |= {"graph": opened.name, "engine": engine, "snapshot": opened.snapshot}
+            failed += run_over(opened, freezer.add(some, opened.endpoint, **options))
         freezer.finish([question.id for question in asked])
     return len(asked), failed
+
+
+def _options(
+    graph: KnowledgeGraph,
+    contents: Contents,
+    timeout: float | None,
+    concurrency: int,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Return how the queries of a graph's questions are run."""
+    return {
+        "prefixes": {**contents.prefixes, **graph.prefixes.namespaces},
+        "timeout": timeout,
+        "concurrency": concurrency,
+        "progress": lambda done, total: progress(graph.name, done, total),
+    }
 
 
 def _by_graph(
@@ -108,74 +129,6 @@ def _by_graph(
             sources[question.graph] = graph_of(workspace, question, path, named)
         found.setdefault(sources[question.graph], []).append(question)
     return found
-
-
-def _checked(
-    graph: KnowledgeGraph,
-    questions: Sequence[GoldQuestion],
-    contents: Contents,
-    checks: Checks,
-    progress: Progress,
-) -> list[Finding]:
-    async def run() -> Audited:
-        try:
-            return await audit(
-                questions,
-                graph.endpoint,
-                prefixes=_prefixes(graph, contents),
-                timeout=checks.timeout,
-                concurrency=checks.concurrency,
-                progress=lambda done, total: progress(graph.name, done, total),
-            )
-        finally:
-            await graph.endpoint.close()
-
-    audited = result_of(run())
-    found = list(audited.findings)
-    for question in questions:
-        if checks.frozen is not None and question.id in audited.results:
-            changed = drift(checks.frozen, question, audited.results[question.id])
-            found += [changed] if changed else []
-    return found
-
-
-def _frozen(
-    graph: KnowledgeGraph,
-    questions: Sequence[GoldQuestion],
-    contents: Contents,
-    freezer: Freezer,
-    *,
-    timeout: float | None,
-    concurrency: int,
-    progress: Progress,
-) -> int:
-    async def run() -> int:
-        try:
-            return await freezer.add(
-                questions,
-                graph.endpoint,
-                graph=graph.name,
-                engine=_engine(graph),
-                snapshot=graph.snapshot,
-                prefixes=_prefixes(graph, contents),
-                timeout=timeout,
-                concurrency=concurrency,
-                progress=lambda done, total: progress(graph.name, done, total),
-            )
-        finally:
-            await graph.endpoint.close()
-
-    return result_of(run())
-
-
-def _prefixes(graph: KnowledgeGraph, contents: Contents) -> Mapping[str, str]:
-    return {**contents.prefixes, **graph.prefixes.namespaces}
-
-
-def _engine(graph: KnowledgeGraph) -> str:
-    """What answers: the URL of an endpoint, or the embedded store, whose path means nothing."""
-    address = graph.endpoint.address
-    return address if is_url(address) else f"pyoxigraph {version('pyoxigraph')}"
 
 
 def convert(

@@ -2,12 +2,12 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence, Set
 from contextlib import AsyncExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.federated import Federated
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _SCHEME = "askgraph:"
 _ALLOWED: ContextVar[Set[str] | None] = ContextVar("services that may be called", default=None)
 Source = TypeVar("Source")
+Result = TypeVar("Result")
 
 
 def open_graph(
@@ -150,7 +151,12 @@ def ready_graphs(
             graph = one if isinstance(one, KnowledgeGraph) else find(one)
             if graph is not one:
                 opened.append(graph)
-            _check_name(graph, graphs)
+            if any(graph.name == other.name for other in graphs):
+                raise SetupError(
+                    f"two of the graphs are called {graph.name!r}, and could not be told apart: "
+                    "name each once, and give others a name of their own with: askgraph add NAME "
+                    "SOURCE"
+                )
             graphs.append(graph)
         if searches(method):
             for graph in graphs:
@@ -159,6 +165,18 @@ def ready_graphs(
         result_of(_close(opened))
         raise
     return Ready(tuple(graphs), tuple(opened))
+
+
+def run_over(graph: KnowledgeGraph, work: Coroutine[Any, Any, Result]) -> Result:
+    """Run work over an opened graph to its end, and close the graph's endpoint."""
+
+    async def run() -> Result:
+        try:
+            return await work
+        finally:
+            await graph.endpoint.close()
+
+    return result_of(run())
 
 
 def build_missing(
@@ -280,18 +298,10 @@ class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):
     def _opened(self, key: str, progress: Progress | None = None) -> "DiskIndex":
         with self._locks[key]:
             if key not in self._open:
-                from askgraph.workspace.indexing import ready_index  # an index is built once
+                from askgraph.workspace.indices import ready_index  # graph search looks at none
 
                 self._open[key] = ready_index(self._ground, key, progress)
             return self._open[key]
-
-
-def _check_name(graph: KnowledgeGraph, others: Sequence[KnowledgeGraph]) -> None:
-    if any(graph.name == other.name for other in others):
-        raise SetupError(
-            f"two of the graphs are called {graph.name!r}, and could not be told apart: name each "
-            "once, and give others a name of their own with: askgraph add NAME SOURCE"
-        )
 
 
 async def _close(graphs: Sequence[KnowledgeGraph]) -> None:

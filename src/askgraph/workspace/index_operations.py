@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from askgraph import plugins
 from askgraph.atomic_files import locked
@@ -15,8 +14,15 @@ from askgraph.index.folder import check_files
 from askgraph.workspace import Workspace
 from askgraph.workspace.evaluation import Crew
 from askgraph.workspace.graph_data import KEYS, Ground, known_content, known_snapshot
-from askgraph.workspace.indexing import Elsewhere, build_index
-from askgraph.workspace.indices import EMBEDDED, index_folder, made_of, open_index, server_kind
+from askgraph.workspace.indices import (
+    EMBEDDED,
+    Elsewhere,
+    build_index,
+    index_folder,
+    made_of,
+    open_index,
+    server_kind,
+)
 from askgraph.workspace.run_sync import Progress
 from askgraph.workspace.settings import GraphSettings, with_graph
 
@@ -84,10 +90,7 @@ def build_indices(
     chosen = GraphSettings.of(ground.name, table)
     if crew is not None and crew.on != "local" and chosen.on is None:
         raise SetupError("an index in files is written by one process; --executor is for --on")
-    changed = Ground(
-        ground.name, ground.data, chosen, ground.snapshot, ground.profile, ground.names,
-        ground.arrays,
-    )  # fmt: skip
+    changed = replace(ground, settings=chosen)
     with _working(crew) as elsewhere:
         built = {
             key: build_index(changed, key, progress=progress, elsewhere=elsewhere) for key in KEYS
@@ -136,11 +139,8 @@ def _info(
     ground: Ground, key: str, index: DiskIndex | None, *, problem: str | None = None
 ) -> IndexInfo:
     made = made_of(ground.data, key)
-    size = _size(index_folder(ground.data, key)) + int(getattr(index, "bytes", 0))
+    files = (file for file in index_folder(ground.data, key).rglob("*") if file.is_file())
+    size = sum(file.stat().st_size for file in files) + int(getattr(index, "bytes", 0))
     if made is None:
         return IndexInfo(key, None, None, size, None, None, problem)
     return IndexInfo(key, made.kind, made.items, size, made.source, made.created, problem)
-
-
-def _size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -17,6 +17,7 @@ from askgraph.atomic_files import locked, write_whole
 from askgraph.endpoint.documents import fetched
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import ServiceError, SetupError
+from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import Description, descriptions_in, json_ld_of
 from askgraph.graph.glossary import Note, changed, notes_in
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, merged, save_profile
@@ -25,14 +26,14 @@ from askgraph.graph.remote_profile import profile_endpoint
 from askgraph.graph.shape_texts import shapes_of_shacl
 from askgraph.graph.shapes import Shape, frequent, known_shape, shape_at
 from askgraph.graph.void import profile_of_void
-from askgraph.index.names import Kind
+from askgraph.index.names import Name
 from askgraph.sparql.prefixes import PrefixMap, best_label, words_of_local_name
 from askgraph.sparql.rdf_files import read_statements
 from askgraph.sparql.vocabulary import SCHEMA_SPACES
 from askgraph.workspace import Workspace
-from askgraph.workspace.build import with_prefixes
+from askgraph.workspace.build import with_prefixes_of_names
 from askgraph.workspace.graph_data import guard_of, is_url, known_snapshot, remote_endpoint
-from askgraph.workspace.graphs import read_descriptions
+from askgraph.workspace.graphs import read_descriptions, run_over
 from askgraph.workspace.run_sync import Progress, result_of
 from askgraph.workspace.settings import GraphSettings
 
@@ -67,36 +68,60 @@ def fetch(
     `SetupError` for what is none of these, or, without a page, a graph whose triples lie here, of
     which everything is known already; `ServiceError` if the page does not come.
     """
-    described = _described_resource(page, seconds=seconds) if page else ()
-    places = [Place("page", _count(described), told=bool(described))] if page else []
     settings = place.graphs().get(source)
     url = settings.url if settings else source if is_url(source) else None
-    profile: Profile | None = None
-    if url is not None:
-        published = result_of(_published(settings or GraphSettings(url=url), seconds))
-        profile = published.profile
-        places[:0] = published.places
-        if not page:
-            guard = guard_of(settings) if settings else None
-            described, where = _own_pages(url, seconds=seconds, guard=guard)
-            found = f"{_count(described)} at {where}" if described else where
-            places.append(Place("page", found, told=bool(described)))
-    elif settings is None:
-        profile = _of_file(Path(source))
-        found = "no VoID" if profile is None else f"{len(profile.classes):,} classes"
-        places.insert(0, Place("file", found, told=profile is not None))
-    elif not page:
+    if settings and not url and not page:
         raise SetupError(
             f"the triples of {source!r} lie here: everything is counted already; see askgraph "
             f"metadata completeness {source}, or name its home page with --page"
         )
+    guard = guard_of(settings) if settings else None
+    described: tuple[Description, ...] = ()
+    note = "" if page else "no description"
+    if page:
+        described = _described_resource(page, seconds=seconds)
+    profile: Profile | None = None
+    places: list[Place] = []
+    if url is not None:
+        published = result_of(_published(settings or GraphSettings(url=url), seconds))
+        profile, places = published.profile, [*published.places]
+        # The page at the endpoint's address, else that of its host.
+        for address in dict.fromkeys((url, urljoin(url, "/"))) if not page else ():
+            try:
+                described = _described_resource(address, seconds=seconds, guard=guard)
+            except (ServiceError, SetupError) as error:
+                note = str(error)
+            if described:
+                note = f" at {address}"
+                break
+    elif settings is None:
+        profile = profile_of_void(read_statements(Path(source)), source=str(Path(source)))
+        found = "no VoID" if profile is None else f"{len(profile.classes):,} classes"
+        places = [Place("file", found, told=profile is not None)]
+    if page or url is not None:
+        count = f"{len(described)} description{'' if len(described) == 1 else 's'}"
+        text = f"{count}{note}" if described or page else note
+        places.append(Place("page", text, told=bool(described)))
     if settings is not None:
-        _keep(place, source, profile, described)
+        with locked(place.data(source).parent / ".locks" / source):
+            if profile is not None:
+                known = merged(place.profile(source), profile)
+                save_profile(known, place.data(source) / "profile.json")
+            if described:
+                path = place.description(source)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(path, json_ld_of(described))
     return Fetched(profile, described, tuple(places))
 
 
-def _count(described: Sequence[Description]) -> str:
-    return f"{len(described)} description{'' if len(described) == 1 else 's'}"
+async def _published(settings: GraphSettings, seconds: float) -> Published:
+    endpoint = remote_endpoint(settings)
+    try:
+        return await published_void(
+            endpoint, settings.url or "", seconds=seconds, guard=guard_of(settings)
+        )
+    finally:
+        await endpoint.close()
 
 
 def profiled(
@@ -112,7 +137,7 @@ def profiled(
     The bound is for endpoints. Stopped, the same call goes on where it was. What is learnt of an
     endpoint that is a graph here replaces its profile; the graph's names stay as they are.
     """
-    chosen = bound or Bound()
+    bound = bound or Bound()
     named = source in place.graphs()
     settings = place.graphs()[source] if named else GraphSettings(url=source)
     if not is_url(settings.url or ""):
@@ -121,13 +146,25 @@ def profiled(
         return graph.profile
     if graphs:
         settings = replace(settings, graphs=tuple(graphs))
-    asked = f"{settings.url} {' '.join(settings.graphs)} {chosen.one_by_one}"
+    asked = f"{settings.url} {' '.join(settings.graphs)} {bound.one_by_one}"
     digest = hashlib.sha256(asked.encode()).hexdigest()[:12]
-    profile = result_of(
-        _asked(
-            settings, chosen, place.folder / "data" / f".profile~{digest}.answers.jsonl", progress
-        )
-    )
+    journal = place.folder / "data" / f".profile~{digest}.answers.jsonl"
+
+    async def ask() -> tuple[Profile, list[Name]]:
+        endpoint = remote_endpoint(settings)
+        try:
+            return await profile_endpoint(
+                endpoint,
+                max_queries=bound.queries,
+                max_seconds=bound.seconds,
+                one_by_one=bound.one_by_one,
+                progress=progress,
+                resume=journal,
+            )
+        finally:
+            await endpoint.close()
+
+    profile = with_prefixes_of_names(*result_of(ask()))
     if named:
         with locked(place.data(source).parent / ".locks" / source):
             save_profile(profile, place.data(source) / "profile.json")
@@ -138,56 +175,10 @@ def known_profile(place: Workspace, source: str | None, *, progress: Progress) -
     """Return the profile of a graph as it is known, or of a VoID file."""
     if source is None or source in place.graphs() or not Path(source).is_file():
         return place.known(source, progress=progress)[0]
-    profile = _of_file(Path(source))
+    profile = profile_of_void(read_statements(Path(source)), source=str(Path(source)))
     if profile is None:
         raise SetupError(f"{source!r} holds no VoID")
     return profile
-
-
-async def _published(settings: GraphSettings, seconds: float) -> Published:
-    endpoint = remote_endpoint(settings)
-    try:
-        return await published_void(
-            endpoint, settings.url or "", seconds=seconds, guard=guard_of(settings)
-        )
-    finally:
-        await endpoint.close()
-
-
-def _keep(
-    place: Workspace, name: str, published: Profile | None, described: Sequence[Description]
-) -> None:
-    with locked(place.data(name).parent / ".locks" / name):
-        if published is not None:
-            profile = merged(place.profile(name), published)
-            save_profile(profile, place.data(name) / "profile.json")
-        if described:
-            path = place.description(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, json_ld_of(described))
-
-
-async def _asked(
-    settings: GraphSettings, bound: Bound, journal: Path, progress: Progress
-) -> Profile:
-    endpoint = remote_endpoint(settings)
-    try:
-        profile, names = await profile_endpoint(
-            endpoint,
-            max_queries=bound.queries,
-            max_seconds=bound.seconds,
-            one_by_one=bound.one_by_one,
-            progress=progress,
-            resume=journal,
-        )
-    finally:
-        await endpoint.close()
-    entities = [name.target for name in names if name.kind is Kind.ENTITY]
-    return with_prefixes(profile, entities[:: max(1, len(entities) // 5000)])
-
-
-def _of_file(path: Path) -> Profile | None:
-    return profile_of_void(read_statements(path), source=str(path))
 
 
 def _described_resource(
@@ -205,23 +196,6 @@ def _described_resource(
 
     document = result_of(fetched(source, accept=_KINDS, timeout=seconds, guard=guard))
     return descriptions_in(document.content.decode("utf-8", "replace"))
-
-
-def _own_pages(
-    url: str, *, seconds: float = 20.0, guard: Guard | None = None
-) -> tuple[tuple[Description, ...], str]:
-    """Return what the page at an endpoint's address, else that of its host, says; and where.
-
-    If neither says anything, the second is why.
-    """
-    why = "no description"
-    for page in dict.fromkeys((url, urljoin(url, "/"))):
-        try:
-            if found := _described_resource(page, seconds=seconds, guard=guard):
-                return found, page
-        except (ServiceError, SetupError) as error:
-            why = str(error)
-    return (), why
 
 
 def kept_notes(
@@ -281,65 +255,46 @@ def shapes(place: Workspace, source: str | None, choice: Choice, *, progress: Pr
 
     Raises `SetupError` for a class that is not there, or a file that holds no schema.
     """
-    if source is not None and source not in place.graphs() and Path(source).is_file():
-        path = Path(source)
-        described = read_statements(path)
-        prefixes = PrefixMap(dict(described.prefixes))
-        declared = {shape.cls: shape for shape in shapes_of_shacl(described)}
-        profile = profile_of_void(described)
-        if profile is None and not declared:
-            raise SetupError(f"{str(path)!r} holds neither VoID nor SHACL shapes")
-        if profile is None:
-            profile = _profile_of(tuple(declared.values()))
-        few = frequent(profile, choice.fraction)
-        classes = _chosen(few, choice, prefixes)
-        found = tuple(declared.get(cls) or known_shape(few, cls) for cls in classes)
-        left_out = 0 if choice.classes else len(profile.classes) - len(classes)
-        languages = choice.languages
-        names = {c.iri: c.names for c in profile.classes} | {
-            p.iri: p.names for p in profile.predicates
-        }
-        best = {iri: best_label(some, languages) for iri, some in names.items()}
-        return Shapes(
-            found, {iri: label for iri, label in best.items() if label}, prefixes, left_out
+    if source is None or source in place.graphs() or not Path(source).is_file():
+        graph = place.graph(source, progress=progress)
+        return run_over(graph, _of_graph(graph, choice, progress))
+    described = read_statements(Path(source))
+    prefixes = PrefixMap(dict(described.prefixes))
+    declared = {shape.cls: shape for shape in shapes_of_shacl(described)}
+    profile = profile_of_void(described)
+    if profile is None and not declared:
+        raise SetupError(f"{source!r} holds neither VoID nor SHACL shapes")
+    if profile is None:  # just enough to choose among shapes that nobody counted
+        predicates = {line.predicate for shape in declared.values() for line in shape.lines}
+        profile = Profile(
+            0,
+            tuple(ClassProfile(cls, 0) for cls in declared),
+            tuple(PredicateProfile(iri, 0, 0, 0) for iri in sorted(predicates)),
         )
-    return result_of(_of_graph(place, source, choice, progress))
+    few = frequent(profile, choice.fraction)
+    classes = _chosen(few, choice, prefixes)
+    found = tuple(declared.get(cls) or known_shape(few, cls) for cls in classes)
+    left_out = 0 if choice.classes else len(profile.classes) - len(classes)
+    schema: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
+    labels = {one.iri: best_label(one.names, choice.languages) for one in schema}
+    return Shapes(found, {iri: text for iri, text in labels.items() if text}, prefixes, left_out)
 
 
-async def _of_graph(
-    place: Workspace, source: str | None, choice: Choice, progress: Progress
-) -> Shapes:
-    graph = place.graph(source, progress=progress)
-    try:
-        profile = frequent(graph.profile, choice.fraction)
-        classes = _chosen(profile, choice, graph.prefixes)
-        found = []
-        for at, cls in enumerate(classes):
-            progress("asking for shapes", at, len(classes))
-            shape = await shape_at(cls, profile, graph.endpoint, arrays=graph.arrays)
-            found.append(_kept(shape, profile))
-        iris = sorted({iri for shape in found for iri in _iris(shape)})
-        labels = await labels_of(iris, graph, choice.languages)
-    finally:
-        await graph.endpoint.close()
+async def _of_graph(graph: KnowledgeGraph, choice: Choice, progress: Progress) -> Shapes:
+    profile = frequent(graph.profile, choice.fraction)
+    classes = _chosen(profile, choice, graph.prefixes)
+    predicates = {p.iri for p in profile.predicates}
+    found, iris = [], set[str]()
+    for at, cls in enumerate(classes):
+        progress("asking for shapes", at, len(classes))
+        shape = await shape_at(cls, profile, graph.endpoint, arrays=graph.arrays)
+        lines = tuple(line for line in shape.lines if line.predicate in predicates)
+        found.append(replace(shape, lines=lines))
+        examples = (x.example.value for x in lines if isinstance(x.example, NamedNode))
+        iris.update((cls, *(line.predicate for line in lines), *examples))
+    labels = await labels_of(sorted(iris), graph, choice.languages)
     left_out = 0 if choice.classes else len(graph.profile.classes) - len(classes)
     return Shapes(tuple(found), labels, graph.prefixes, left_out, graph.described)
-
-
-def _kept(shape: Shape, profile: Profile) -> Shape:
-    """The lines whose predicates belong to the part of the schema that was chosen."""
-    predicates = {p.iri for p in profile.predicates}
-    return replace(shape, lines=tuple(x for x in shape.lines if x.predicate in predicates))
-
-
-def _profile_of(declared: Sequence[Shape]) -> Profile:
-    """Just enough of a profile to choose among shapes that nobody counted."""
-    predicates = {line.predicate for shape in declared for line in shape.lines}
-    return Profile(
-        0,
-        tuple(ClassProfile(shape.cls, 0) for shape in declared),
-        tuple(PredicateProfile(iri, 0, 0, 0) for iri in sorted(predicates)),
-    )
 
 
 def _chosen(profile: Profile, choice: Choice, prefixes: PrefixMap) -> list[str]:
@@ -366,8 +321,3 @@ def _class(profile: Profile, word: str, prefixes: PrefixMap) -> str:
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise SetupError(f"there is no class {word!r} among those known{hint}")
     return iri
-
-
-def _iris(shape: Shape) -> list[str]:
-    examples = [x.example.value for x in shape.lines if isinstance(x.example, NamedNode)]
-    return [shape.cls, *(line.predicate for line in shape.lines), *examples]

@@ -26,7 +26,7 @@ consult = "dfsl+sparql-llm"              # each with its own settings from [meth
 
 import inspect
 import os
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -47,6 +47,10 @@ PROVIDERS = ("openai", "anthropic", "google", "transformers")
 _KEY = "ASKGRAPH_API_KEY"
 _SERVER = ("provider", "base_url")
 _WANTED = ("temperature", "seed", "effort", "max_tokens")
+_POSITIVE = (
+    "timeout", "first_timeout", "max_tokens", "requests_per_minute", "tokens_per_minute",
+    "parallel",
+)  # fmt: skip
 _OF_SERVERS = ("base_url", "key_env", "timeout", "first_timeout", "sent", "grammar")
 
 _NO_MODEL = (
@@ -115,29 +119,29 @@ class Models:
         `SetupError` for what is missing or does not fit.
         """
         settings = self.settings(name, **overrides)
-        if settings not in self._made:
-            folder = self._folder
-            # The default method needs no model.
-            from askgraph.llm.limited import LimitedModel
-            from askgraph.llm.retried import RetriedModel
+        if settings in self._made:
+            return self._made[settings]
+        # The default method needs no model.
+        from askgraph.llm.limited import LimitedModel
+        from askgraph.llm.retried import RetriedModel
 
-            model = _asked(settings, folder)
-            rates, at_once = (
-                (settings.requests_per_minute, settings.tokens_per_minute),
-                settings.parallel,
-            )
-            if any(rates) or at_once:
-                model = LimitedModel(model, requests=rates[0], tokens=rates[1], at_once=at_once)
-            model = RetriedModel(model, retries=settings.retries)
-            around: list[plugins.Plugin] = []
-            if settings.cache:
-                around.append(partial(plugins.load("llm", "cached"), folder=folder / "model-cache"))
-            if find_spec("opentelemetry"):
-                around.append(plugins.load("llm", "telemetry"))
-            self._made[settings] = ModelStack(
-                model, _options(settings), _prices(settings, folder), tuple(around)
-            )
-        return self._made[settings]
+        model = _asked(settings, self._folder)
+        requests, tokens = settings.requests_per_minute, settings.tokens_per_minute
+        if requests or tokens or settings.parallel:
+            model = LimitedModel(model, requests=requests, tokens=tokens, at_once=settings.parallel)
+        model = RetriedModel(model, retries=settings.retries)
+        around: list[plugins.Plugin] = []
+        if settings.cache:
+            cached = plugins.load("llm", "cached")
+            around.append(partial(cached, folder=self._folder / "model-cache"))
+        if find_spec("opentelemetry"):
+            around.append(plugins.load("llm", "telemetry"))
+        wanted = {name: getattr(settings, name) for name in _WANTED}
+        options = {name: value for name, value in wanted.items() if value is not None}
+        prices = self.prices(settings)
+        made = ModelStack(model, cast("Options", options), prices, tuple(around))
+        self._made[settings] = made
+        return made
 
     def settings(self, name: str | None = None, **overrides: object) -> ModelSettings:
         """Return the settings that `model` makes a model of."""
@@ -158,19 +162,15 @@ class Models:
         check_fields(where, ModelSettings, values)
         if not values.get("model"):
             raise SetupError(f"{where} has no `model`: the name of the model at its server")
-        settings = ModelSettings(**_with_key(values))
-        limits = (
-            "timeout", "first_timeout", "max_tokens", "requests_per_minute", "tokens_per_minute",
-            "parallel",
-        )  # fmt: skip
-        for limit in limits:
+        # OpenAI's own server wants a key; its plugin, which serves others too, has no default.
+        if values.get("provider", "openai") == "openai" and values.get("base_url") is None:
+            values["key_env"] = values.get("key_env") or "OPENAI_API_KEY"
+        settings = ModelSettings(**values)
+        for limit in (*_POSITIVE, "temperature", "retries"):
             value = getattr(settings, limit)
-            if value is not None and not value > 0:
-                raise SetupError(f"{where}: {limit} is {value}; it must be more than 0")
-        for limit in ("temperature", "retries"):
-            value = getattr(settings, limit)
-            if value is not None and not value >= 0:
-                raise SetupError(f"{where}: {limit} is {value}; it must be 0 or more")
+            if value is not None and not (value > 0 if limit in _POSITIVE else value >= 0):
+                least = "more than 0" if limit in _POSITIVE else "0 or more"
+                raise SetupError(f"{where}: {limit} is {value}; it must be {least}")
         return settings
 
     def alone(
@@ -191,7 +191,11 @@ class Models:
 
     def prices(self, settings: ModelSettings) -> Prices | None:
         """Return the price table of a model, if it has one."""
-        return _prices(settings, self._folder)
+        if settings.prices is None:
+            return None
+        prices = self.prices_in(settings.prices)
+        prices.of(settings.model)
+        return prices
 
     def prices_in(self, path: str) -> Prices:
         """Return the price table in a file; a relative path starts at the workspace."""
@@ -227,24 +231,29 @@ def _found(name: str, given: Mapping[str, object]) -> dict[str, Any]:
     return values
 
 
-def _with_key(values: dict[str, Any]) -> dict[str, Any]:
-    """OpenAI's own server wants a key; its plugin, which serves others too, has no default."""
-    ours = values.get("provider", "openai") == "openai" and values.get("base_url") is None
-    return {**values, "key_env": values.get("key_env") or "OPENAI_API_KEY"} if ours else values
-
-
 def _asked(
     settings: ModelSettings, folder: Path, transport: "Watched | None" = None
 ) -> LanguageModel:
-    """The model at its server, with nothing around it."""
-    known = settings.provider.replace("-", "_") in plugins.names("llm")
-    plugin = plugins.load("llm", settings.provider) if known else None
+    """The model at its server, or on this machine, with nothing around it."""
+    provider = settings.provider
+    known = provider.replace("-", "_") in plugins.names("llm")
+    plugin = plugins.load("llm", provider) if known else None
     takes = inspect.signature(plugin).parameters if plugin else {}
+    values: dict[str, object]
     if plugin is not None and {"model", "device"} <= takes.keys():
-        return _here(plugin, settings, folder)
+        if idle := [name for name in _OF_SERVERS if getattr(settings, name) is not None]:
+            raise SetupError(
+                f"the model {settings.model!r} is on this machine, where {' and '.join(idle)} "
+                f"would change nothing: leave {'it' if len(idle) == 1 else 'them'} out"
+            )
+        path = folder / Path(settings.model).expanduser()
+        name = str(path) if path.exists() else settings.model
+        values = {one: getattr(settings, one) for one in ("device", "dtype", "download")}
+        here: LanguageModel = plugin(name, **values)
+        return here
     if plugin is None or not {"model", "base_url", "key_env"} <= takes.keys():
         raise SetupError(
-            f"the provider {settings.provider!r} is no server of language models; there are "
+            f"the provider {provider!r} is no server of language models; there are "
             f"{', '.join(PROVIDERS)}"
         )
     named = ("base_url", "timeout", "first_timeout", "grammar")
@@ -253,50 +262,16 @@ def _asked(
     if settings.key_env is not None or settings.base_url is not None:
         values["key_env"] = settings.key_env
     if idle := [name for name in values if name not in takes]:
-        raise SetupError(f"the provider {settings.provider!r} knows no {' and no '.join(idle)}")
+        raise SetupError(f"the provider {provider!r} knows no {' and no '.join(idle)}")
     if settings.sent is not None:
-        values["sent"] = _log_file(settings, folder, takes)
+        if "sent" not in takes:
+            raise SetupError(
+                f"the provider {provider!r} does not log what it sends: leave out `sent`, or "
+                f"choose one of {', '.join(PROVIDERS)}"
+            )
+        values["sent"] = folder / Path(settings.sent).expanduser()
     model: LanguageModel = plugin(settings.model, **values)
     return model
-
-
-def _here(plugin: plugins.Plugin, settings: ModelSettings, folder: Path) -> LanguageModel:
-    """A model on this machine: its folder or file, from the workspace on, or its name on a hub."""
-    given = {name: getattr(settings, name) for name in _OF_SERVERS}
-    if idle := [name for name, value in given.items() if value is not None]:
-        raise SetupError(
-            f"the model {settings.model!r} is on this machine, where {' and '.join(idle)} would "
-            f"change nothing: leave {'it' if len(idle) == 1 else 'them'} out"
-        )
-    path = folder / Path(settings.model).expanduser()
-    name = str(path) if path.exists() else settings.model
-    made: LanguageModel = plugin(
-        name, device=settings.device, dtype=settings.dtype, download=settings.download
-    )
-    return made
-
-
-def _log_file(settings: ModelSettings, folder: Path, takes: Container[str]) -> Path:
-    """The file that logs what is sent; `SetupError` for a provider that cannot do it."""
-    if "sent" not in takes:
-        raise SetupError(
-            f"the provider {settings.provider!r} does not log what it sends: leave out `sent`, or "
-            f"choose one of {', '.join(PROVIDERS)}"
-        )
-    return folder / Path(settings.sent or "").expanduser()
-
-
-def _options(settings: ModelSettings) -> Options:
-    named = {name: getattr(settings, name) for name in _WANTED}
-    return cast("Options", {name: value for name, value in named.items() if value is not None})
-
-
-def _prices(settings: ModelSettings, folder: Path) -> Prices | None:
-    if settings.prices is None:
-        return None
-    prices = Prices.read(folder / Path(settings.prices).expanduser())
-    prices.of(settings.model)
-    return prices
 
 
 Make = Callable[[str, Mapping[str, Any], Models], Method]
@@ -326,7 +301,13 @@ def with_dependencies(
     others: dict[str, Method] = {}
     for name in _named(plugin, chosen, "others", "consult", "Method"):
         other = plugins.load("method", name)
-        _check_consulted(plugin, other, name)
+        if other is plugin:
+            raise SetupError(f"a method cannot consult itself: take {name!r} out of 'consult'")
+        if _handed(other, "others", "consult", "Method"):
+            raise SetupError(
+                f"a method cannot consult {name!r}, which consults methods itself: name those that "
+                "it would, in 'consult'"
+            )
         own = method_settings(folder, name)
         sent = settings.get("sent")
         ours, needs, chooses = _fields(other), needs_model(other), any(key in own for key in CHOICE)
@@ -382,16 +363,11 @@ def with_model(
         return values
     values["model"] = models.model(name, **chosen)
     if "prices" in ours:
-        values["prices"] = _given_prices(values, models.settings(name, **chosen), models)
+        if "prices" not in values:
+            values["prices"] = models.prices(models.settings(name, **chosen))
+        elif isinstance(values["prices"], str):
+            values["prices"] = models.prices_in(values["prices"])
     return values
-
-
-def _given_prices(values: Mapping[str, object], settings: ModelSettings, models: Models) -> object:
-    """The prices that are given, those in the file that is named, or those of the model."""
-    if "prices" not in values:
-        return models.prices(settings)
-    given = values["prices"]
-    return models.prices_in(given) if isinstance(given, str) else given
 
 
 def _with_further(
@@ -436,16 +412,6 @@ def _named(
         if alike.count(plain) > 1:
             raise SetupError(f"{setting!r} names {name!r} twice: {text!r}")
     return names
-
-
-def _check_consulted(plugin: plugins.Plugin, other: plugins.Plugin, name: str) -> None:
-    if other is plugin:
-        raise SetupError(f"a method cannot consult itself: take {name!r} out of 'consult'")
-    if _handed(other, "others", "consult", "Method"):
-        raise SetupError(
-            f"a method cannot consult {name!r}, which consults methods itself: name those that it "
-            "would, in 'consult'"
-        )
 
 
 def _handed(plugin: plugins.Plugin, objects: str, setting: str, kind: str) -> bool:

@@ -29,6 +29,7 @@ from askgraph.training.pairs import (
     write_pairs,
 )  # fmt: skip
 from askgraph.workspace import Progress, Workspace, silent
+from askgraph.workspace.graphs import run_over
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import graph_of
 
@@ -77,44 +78,40 @@ def chosen_of(workspace: Workspace, chosen: Chosen) -> dict[str | Path, list[Gol
         raise SetupError(f"no question has the tag {unknown[0]!r}; there are: {there}")
     places = sorted(found, key=str)
     Random(chosen.seed).shuffle(places)
-    kept = set(places[: chosen.graphs])
-    return {place: _drawn(own, chosen) for place, own in found.items() if place in kept}
+    drawn = {}
+    for place, own in found.items():
+        if place in places[: chosen.graphs]:
+            few = chosen.number is None or len(own) <= chosen.number
+            drawn[place] = own if few else Random(chosen.seed).sample(own, chosen.number or 0)
+    return drawn
 
 
-def _drawn(questions: list[GoldQuestion], chosen: Chosen) -> list[GoldQuestion]:
-    if chosen.number is None or len(questions) <= chosen.number:
-        return questions
-    return Random(chosen.seed).sample(questions, chosen.number)
+async def _lessons(
+    graph: KnowledgeGraph, questions: Sequence[GoldQuestion], ranking: str
+) -> list[Lesson]:
+    if graph.arrays is None:
+        return []
+    names = await asyncio.to_thread(names_of_things, graph)
+    prefixes = graph.prefixes.namespaces
+    found = []
+    for one in questions:
+        if not one.sparql or one.unanswerable:
+            continue
+        try:
+            gold = await gold_table(one, graph.endpoint, prefixes=prefixes, timeout=_PATIENCE)
+        except AskgraphError:
+            continue  # without gold nothing is learned
+        query = with_declared(one.sparql, prefixes)
+        found.append(await lesson_of(one, query, gold, graph, names=names, ranking=ranking))
+    return found
 
 
 def lessons_of(
     workspace: Workspace, place: str | Path, questions: Sequence[GoldQuestion], ranking: str = ""
 ) -> list[Lesson]:
     """Return the lessons of a graph that lies here; none of another one."""
-    return result_of(_lessons(workspace.find(place), questions, ranking))
-
-
-async def _lessons(
-    graph: KnowledgeGraph, questions: Sequence[GoldQuestion], ranking: str
-) -> list[Lesson]:
-    try:
-        if graph.arrays is None:
-            return []
-        names = await asyncio.to_thread(names_of_things, graph)
-        prefixes = graph.prefixes.namespaces
-        found = []
-        for one in questions:
-            if not one.sparql or one.unanswerable:
-                continue
-            try:
-                gold = await gold_table(one, graph.endpoint, prefixes=prefixes, timeout=_PATIENCE)
-            except AskgraphError:
-                continue  # without gold nothing is learned
-            query = with_declared(one.sparql, prefixes)
-            found.append(await lesson_of(one, query, gold, graph, names=names, ranking=ranking))
-        return found
-    finally:
-        await graph.endpoint.close()
+    graph = workspace.find(place)
+    return run_over(graph, _lessons(graph, questions, ranking))
 
 
 @dataclass(frozen=True)

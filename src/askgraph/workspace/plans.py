@@ -14,6 +14,7 @@ from functools import cache
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from typing import Self
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
@@ -73,6 +74,11 @@ class Host:
     def __post_init__(self) -> None:
         self._models = Models(self.site.folder)
 
+    @classmethod
+    def of(cls, workspace: Workspace, methods: tuple[MethodChoice, ...] = ()) -> Self:
+        """Return a host for a workspace."""
+        return cls(Site(workspace.folder.absolute(), methods))
+
     async def work(self, task: Task) -> Done:
         """Ask and score one question. Raises what the operator has to mend."""
         method = self.method(task.method, task.examples)
@@ -117,6 +123,12 @@ class Host:
             opened.users -= 1
             await self._close_idle()
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
     async def close(self) -> None:
         """Close all graphs and language models."""
         while self._graphs:
@@ -153,7 +165,7 @@ def work_in_process(site: Site, task: Task) -> Done:
 @cache
 def _host(site: Site) -> Host:
     host = Host(site)
-    atexit.register(_close, host)
+    atexit.register(lambda: asyncio.run_coroutine_threadsafe(host.close(), _loop()).result(10))
     return host
 
 
@@ -162,10 +174,6 @@ def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="askgraph", daemon=True).start()
     return loop
-
-
-def _close(host: Host) -> None:
-    asyncio.run_coroutine_threadsafe(host.close(), _loop()).result(10)
 
 
 @dataclass(frozen=True)
@@ -312,31 +320,27 @@ def _tasks(
     host: Host, asked: Asked, wishes: Wishes, states: Mapping[str, tuple[str, str]]
 ) -> Iterator[Task]:
     examples = asked.examples or (None,) * len(asked.questions)
-    prefixes = tuple(sorted(asked.contents.prefixes.items()))
-    given = {choice.label: _examples_of(host.method(choice.label)) for choice in wishes.methods}
+    methods = {choice.label: host.method(choice.label) for choice in wishes.methods}
+    given = {label: _examples_of(method) for label, method in methods.items()}
     files = {*examples, *chain.from_iterable(given.values())}
     hashes = {path: file_hash(path) for path in files if path is not None}
     for question, graph, learnt in zip(asked.questions, asked.graphs, examples, strict=True):
-        for choice in wishes.methods:
-            made = repr(host.method(choice.label))
-            known = (learnt,) if learnt else given[choice.label]
-            snapshot = states[str(graph)][1]
+        snapshot = states[str(graph)][1]
+        for label, method in methods.items():
+            known = (learnt,) if learnt else given[label]
+            contents = " ".join(hashes[path] for path in known) or None
             task = Task(
                 question=question,
                 benchmark=asked.name,
                 graph=graph,
-                method=choice.label,
+                method=label,
                 examples=learnt,
-                gold_links=wants_links(host.method(choice.label)),
-                prefixes=prefixes,
+                gold_links=wants_links(method),
+                prefixes=tuple(sorted(asked.contents.prefixes.items())),
                 options=wishes.options,
                 snapshot=snapshot,
                 fingerprint=_fingerprint(
-                    question,
-                    made,
-                    snapshot,
-                    wishes.options,
-                    " ".join(hashes[path] for path in known) or None,
+                    question, repr(method), snapshot, wishes.options, contents
                 ),
             )
             yield from (replace(task, repeat=number) for number in range(wishes.repeat))

@@ -242,7 +242,10 @@ def write_splits(
             "folds": division.folds,
             "leave_out": division.leave_out,
             "seed": division.seed,
-            "benchmarks": [_described(path) for path in benchmarks],
+            "benchmarks": [
+                {"name": one.name, "sha256": file_hash(one) if one.is_file() else None}
+                for one in benchmarks
+            ],
             "splits": entries,
         }
         text = json.dumps(about, ensure_ascii=False, indent=1) + "\n"
@@ -275,7 +278,3 @@ def _written(folder: Path, split: Split, questions: Sequence[GoldQuestion]) -> J
     write_questions(folder / f"{name}-test.jsonl", test)
     repeated = len(leaks(test, train))
     return {"name": name, "train": len(train), "test": len(test), "repeated": repeated}
-
-
-def _described(path: Path) -> Json:
-    return {"name": path.name, "sha256": file_hash(path) if path.is_file() else None}

@@ -25,7 +25,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields, is_dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
@@ -39,18 +39,13 @@ if TYPE_CHECKING:
 
 FILE = "askgraph.toml"
 _PATHS = ("ranking",)
-_KINDS: dict[type, str] = {
-    bool: "true or false",
-    float: "a number",
-    int: "a whole number",
-    str: "a text",
-}
-_WORDS: Mapping[type, str] = {
+_WORDS: Mapping[Any, str] = {
     bool: "true or false",
     int: "a whole number",
     float: "a number",
     str: "text",
     NoneType: "null",
+    tuple[str, ...]: "a list of texts",
 }
 CHOICE = ("model", "provider", "base_url", "key_env", "sent")
 """The settings of a method that say which model it gets, and where what it is sent is logged."""
@@ -116,35 +111,23 @@ class GraphSettings:
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any]) -> Self:
         """Read a table; `SetupError` names what is unknown or of the wrong type."""
-        known = {field.name: field.default for field in fields(cls)}
-        values: dict[str, Any] = {}
+        where, hints = f"{FILE}: [graphs.{name}]", _hints(GraphSettings)
         for key, value in table.items():
-            if key not in known:
+            if key not in hints:
                 raise SetupError(
-                    f"{FILE}: [graphs.{name}] has an unknown setting {key!r}; "
-                    f"there are {', '.join(known)}"
+                    f"{where} has an unknown setting {key!r}; there are {', '.join(hints)}"
                 )
-            where = f"[graphs.{name}] {key}"
-            default = known[key]
-            if isinstance(default, tuple):
-                if isinstance(value, list) and all(isinstance(item, str) for item in value):
-                    values[key] = tuple(value)
-                else:
-                    raise _wrong(where, value, "a list of texts")
-            elif isinstance(default, float) and type(value) is int:
-                values[key] = float(value)
-            else:
-                kind = str if default is None else type(default)
-                if type(value) is not kind:
-                    raise _wrong(where, value, _KINDS[kind])
-                values[key] = value
+            kinds = [kind for kind in _kinds_in(hints[key]) if kind is not NoneType]
+            if not any(_fits(value, kind) for kind in kinds):
+                raise SetupError(f"{where} {key} must be {_WORDS[kinds[0]]}, it is {value!r}")
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
+        }
         settings = cls(**values)
         if bool(settings.sources) == bool(settings.url):
-            raise SetupError(f"{FILE}: [graphs.{name}] must have either `sources` or a `url`")
+            raise SetupError(f"{where} must have either `sources` or a `url`")
         if settings.auth not in AUTH:
-            raise SetupError(
-                f"{FILE}: [graphs.{name}] auth {settings.auth!r} is none of {', '.join(AUTH)}"
-            )
+            raise SetupError(f"{where} auth {settings.auth!r} is none of {', '.join(AUTH)}")
         return settings
 
     def table(self) -> dict[str, Any]:
@@ -167,17 +150,13 @@ def method_settings(folder: Path, method: str) -> dict[str, Any]:
 
     Relative paths in it (`ranking`) start at the workspace's folder.
     """
-    tables = _table(folder, "methods")
-    plain = {name.replace("-", "_"): table for name, table in tables.items()}
-    table = plain.get(method.replace("-", "_"), {})
-    return {key: _placed(folder, value) if key in _PATHS else value for key, value in table.items()}
-
-
-def _placed(folder: Path, value: object) -> object:
-    """A path of the file as it is from anywhere; what is no path stays."""
-    if not isinstance(value, str) or not (Path(value).suffix or Path(value).parent.name):
-        return value
-    return str(folder / Path(value).expanduser())
+    tables = {name.replace("-", "_"): table for name, table in _table(folder, "methods").items()}
+    table = dict(tables.get(method.replace("-", "_"), {}))
+    for key in _PATHS:
+        value = table.get(key)
+        if isinstance(value, str) and (Path(value).suffix or Path(value).parent.name):
+            table[key] = str(folder / Path(value).expanduser())
+    return table
 
 
 def model_tables(folder: Path) -> dict[str, dict[str, Any]]:
@@ -232,10 +211,6 @@ def without(folder: Path, name: str) -> None:
     _changed(folder, change)
 
 
-def _wrong(where: str, value: object, wanted: str) -> SetupError:
-    return SetupError(f"{FILE}: {where} must be {wanted}, it is {value!r}")
-
-
 def _table(folder: Path, kind: str) -> dict[str, dict[str, Any]]:
     tables = _document(folder).get(kind, {})
     if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
@@ -250,7 +225,7 @@ def _document(folder: Path) -> dict[str, Any]:
     try:
         known = path.stat()
         if time.time_ns() - known.st_mtime_ns < _SETTLED:
-            return _parsed(path)
+            return tomllib.loads(path.read_text(encoding="utf-8"))
         return deepcopy(_remembered(path, known.st_mtime_ns, known.st_size, known.st_ino))
     except FileNotFoundError:
         return {}
@@ -258,14 +233,10 @@ def _document(folder: Path) -> dict[str, Any]:
         raise SetupError(f"{path} cannot be read: {error}") from error
 
 
-def _parsed(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
 @lru_cache(16)
 def _remembered(path: Path, *state: int) -> dict[str, Any]:
     """A file in this state, which each question asks for several times."""
-    return _parsed(path)
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _super_table(document: "TOMLDocument", name: str) -> Any:
@@ -302,13 +273,7 @@ def check_settings(
 def check_fields(whose: str, kind: type, settings: Mapping[str, object]) -> None:
     """Raise `SetupError` for a setting that a dataclass has no field for, or of another type."""
     known = [field.name for field in fields(kind) if field.init]
-    try:
-        hints = get_type_hints(kind)
-    except NameError:  # a type that is only there for type checkers
-        types: dict[str, tuple[type, ...]] = {}
-    else:
-        members = {name: _members(hint) for name, hint in hints.items()}
-        types = {name: kinds for name, kinds in members.items() if all(k in _WORDS for k in kinds)}
+    hints = _hints(kind)
     for setting, value in settings.items():
         if setting not in known:
             own = f"setting of {whose}".replace("_", "-")
@@ -318,21 +283,31 @@ def check_fields(whose: str, kind: type, settings: Mapping[str, object]) -> None
             raise SetupError(
                 f"{whose} does not take these settings: there is no {setting!r}; {there}"
             )
-        wanted = types.get(setting, ())
-        if wanted and not any(_fits(value, kind) for kind in wanted):
+        wanted = _kinds_in(hints.get(setting, object))
+        if all(kind in _WORDS for kind in wanted) and not any(_fits(value, k) for k in wanted):
             raise SetupError(
                 f"{whose} does not take these settings: {setting!r} is "
                 f"{' or '.join(_WORDS[kind] for kind in wanted)}, not {value!r}"
             )
 
 
-def _members(hint: Any) -> tuple[Any, ...]:
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    try:
+        return get_type_hints(kind)
+    except NameError:  # a type that is only there for type checkers
+        return {}
+
+
+def _kinds_in(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
-def _fits(value: object, kind: type) -> bool:
+def _fits(value: object, kind: Any) -> bool:
     if isinstance(value, bool):
         return kind is bool
+    if get_origin(kind) is tuple:
+        return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
     return isinstance(value, (int, float) if kind is float else kind)
 
 

@@ -4,12 +4,11 @@ Its writer may be trained on some of them and asked about others.
 """
 
 import asyncio
-import contextlib
 import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -17,7 +16,7 @@ from statistics import fmean
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.metrics.linking import Links, compared, links
-from askgraph.evaluation.runs import Run
+from askgraph.evaluation.runs import Record, Run
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.stages import (
     CONFIGURATIONS,
@@ -37,10 +36,9 @@ from askgraph.methods.writing.references import PLAIN, REFERENCES
 from askgraph.training.pairs import read_pairs
 from askgraph.training.settings import TrainSettings
 from askgraph.workspace import Progress, Workspace, silent
-from askgraph.workspace.evaluation import Crew, evaluated
+from askgraph.workspace.evaluation import Crew, evaluated, whole_run
 from askgraph.workspace.pairs import Chosen, PairForm, make_pairs
-from askgraph.workspace.plans import Asked, Host, MethodChoice, Site, Wishes, file_hash
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.plans import Asked, Host, MethodChoice, Wishes, file_hash
 from askgraph.workspace.selection import Selection, selected
 from askgraph.workspace.settings import method_settings, with_method
 
@@ -86,33 +84,41 @@ async def staged(
     work, before any question is asked.
     """
     methods = tuple(
-        MethodChoice(name, "multi-stage", json.dumps({**settings, **own, "filter": "off"}))
+        MethodChoice(name, METHOD, json.dumps({**settings, **own, "filter": "off"}))
         for name, own in CONFIGURATIONS.items()
     )
     wishes = Wishes(methods, metric=metric, chosen=selection.json())
-    with _place(folder) as place:
+    with tempfile.TemporaryDirectory() as temporary:
         run = await evaluated(
             workspace, asked, wishes, selection, crew,
-            folder=place, progress=progress, preparing=preparing,
+            folder=folder or Path(temporary) / "stages", progress=progress, preparing=preparing,
         )  # fmt: skip
         details = {detail.key: detail for detail in run.details()}
-    host = Host(Site(workspace.folder.absolute(), ()))
-    try:
+    recalls: dict[str, list[Recall]] = {one.name: [] for one in asked}
+    async with Host.of(workspace) as host:
         gold = await gold_of(host, asked)
-        recalls: dict[str, list[Recall]] = {one.name: [] for one in asked}
         for key, what in INDICES.items():
             sought = await searched_for(host, asked, key, gold, progress=preparing)
             for name, found in recalls.items():
                 own = [(each.index, each.sought) for each in sought if each.benchmark == name]
                 found.append(await asyncio.to_thread(recall_at, what, own))
-    finally:
-        await host.close()
     cases = tuple(
         stage_case(record, details[record.key], gold[record.benchmark, record.id])
         for record in run.records
         if record.key in details
     )
     return Staged(run, cases, recalls)
+
+
+async def gold_of(host: Host, asked: Sequence[Asked]) -> Gold:
+    """Return the IRIs of each gold query, by benchmark and id."""
+    found: dict[tuple[str, str], Links] = {}
+    for one in asked:
+        for question, source in zip(one.questions, one.graphs, strict=True):
+            async with host.graph(source) as graph:
+                prefixes = {**one.contents.prefixes, **graph.prefixes.namespaces}
+            found[one.name, question.id] = links(question.sparql, prefixes=prefixes)
+    return found
 
 
 async def searched_for(
@@ -144,17 +150,6 @@ async def searched_for(
     return found
 
 
-async def gold_of(host: Host, asked: Sequence[Asked]) -> Gold:
-    """Return the IRIs of each gold query, by benchmark and id."""
-    found: dict[tuple[str, str], Links] = {}
-    for one in asked:
-        for question, source in zip(one.questions, one.graphs, strict=True):
-            async with host.graph(source) as graph:
-                prefixes = {**one.contents.prefixes, **graph.prefixes.namespaces}
-            found[one.name, question.id] = links(question.sparql, prefixes=prefixes)
-    return found
-
-
 async def linked_shares(
     workspace: Workspace, run: Run, asked: Sequence[Asked], what: str
 ) -> dict[str, float]:
@@ -162,11 +157,8 @@ async def linked_shares(
 
     By the key of the record, for questions whose gold has any.
     """
-    host = Host(Site(workspace.folder.absolute(), ()))
-    try:
+    async with Host.of(workspace) as host:
         gold = await gold_of(host, asked)
-    finally:
-        await host.close()
     records = {record.key: record for record in run.records}
     found: dict[str, float] = {}
     for detail in run.details():
@@ -188,28 +180,15 @@ async def recalls_of(
 
     The keys are as `entities @10`.
     """
-    host = Host(Site(workspace.folder.absolute(), ()))
     found: dict[str, float] = {}
-    try:
+    async with Host.of(workspace) as host:
         gold = await gold_of(host, [asked])
         for key, what in INDICES.items():
             bm25 = bm25_of(numbers[what])
             sought = await searched_for(host, [asked], key, gold, bm25=bm25, progress=progress)
             recall = recall_at(what, [(each.index, each.sought) for each in sought])
             found |= {f"{what} @{limit}": share for limit, share in recall.at}
-    finally:
-        await host.close()
     return found
-
-
-@contextlib.contextmanager
-def _place(folder: Path | None) -> Iterator[Path]:
-    """Give the folder of the run: one that is kept, or one for now."""
-    if folder is not None:
-        yield folder
-        return
-    with tempfile.TemporaryDirectory() as temporary:
-        yield Path(temporary) / "stages"
 
 
 METHOD = "multi-stage"
@@ -243,47 +222,38 @@ async def tune_bm25(
     seen = {question.text.casefold() for one in training for question in one.questions}
     if twice := [q for one in test for q in one.questions if q.text.casefold() in seen]:
         raise SetupError(f"{twice[0].id!r} is a test question and a training question")
-    host = Host(Site(workspace.folder.absolute(), ()))
-    try:
-        return tuple(
-            [await _tuned(workspace, host, key, training, test, progress) for key in INDICES]
-        )
-    finally:
-        await host.close()
+    loop = asyncio.get_running_loop()
+    settings = method_settings(workspace.folder, METHOD)
+    results = []
+    async with Host.of(workspace) as host:
+        gold = await gold_of(host, (*training, *test))
+        for key, what in INDICES.items():
+
+            def measure(
+                bm25: Bm25, asked: Sequence[Asked] = training, key: str = key, what: str = what
+            ) -> Recall:
+                work = searched_for(host, asked, key, gold, bm25=bm25)
+                sought = asyncio.run_coroutine_threadsafe(work, loop).result()
+                return recall_at(what, [(one.index, one.sought) for one in sought])
+
+            def tell(done: int, what: str = what) -> None:
+                progress(f"k1 and b for {what}", done, EVALUATIONS)
+
+            kept = settings.get(_SETTINGS[what])
+            start = bm25_of(str(kept)) if kept is not None else Bm25()
+            found = await asyncio.to_thread(tuned, measure, start=start, progress=tell)
+            tested = [
+                await asyncio.to_thread(measure, numbers, test)
+                for numbers in ((found.before, found.after) if test else ())
+            ]
+            results.append(TunedIndex(what, found, (tested[0], tested[1]) if tested else None))
+    return tuple(results)
 
 
 def keep_tuned(workspace: Workspace, found: Sequence[TunedIndex]) -> None:
     """Write the numbers into `askgraph.toml`, as settings of the method that reads them."""
     values = {_SETTINGS[one.what]: str(one.tuned.after) for one in found}
     with_method(workspace.folder, METHOD, values)
-
-
-async def _tuned(
-    workspace: Workspace, host: Host, key: str, training: Sequence[Asked],
-    test: Sequence[Asked], progress: Progress,
-) -> TunedIndex:  # fmt: skip
-    what = INDICES[key]
-    kept = method_settings(workspace.folder, METHOD).get(_SETTINGS[what])
-    start = bm25_of(str(kept)) if kept is not None else Bm25()
-    loop = asyncio.get_running_loop()
-    gold = await gold_of(host, (*training, *test))
-
-    def measure(bm25: Bm25, asked: Sequence[Asked] = training) -> Recall:
-        work = searched_for(host, asked, key, gold, bm25=bm25)
-        sought = asyncio.run_coroutine_threadsafe(work, loop).result()
-        return recall_at(what, [(one.index, one.sought) for one in sought])
-
-    found = await asyncio.to_thread(
-        tuned,
-        measure,
-        start=start,
-        progress=lambda done: progress(f"k1 and b for {what}", done, EVALUATIONS),
-    )
-    if not test:
-        return TunedIndex(what, found)
-    before = await asyncio.to_thread(measure, found.before, test)
-    after = await asyncio.to_thread(measure, found.after, test)
-    return TunedIndex(what, found, (before, after))
 
 
 Trainer = Callable[..., object]
@@ -344,74 +314,57 @@ def crossed(
         replace(selected(workspace, [str(one.test)], chosen)[0], name=one.name)
         for one, chosen in zip(study.sets, selections, strict=True)
     ]
-    files = {one.name: _pairs_of(workspace, one, study, progress) for one in study.sets}
+    files = {one.name: _pairs_file(workspace, one, study, progress) for one in study.sets}
+    seed, form = study.settings.seed, {"form": "plain"} if study.plain else {}
     rows = []
     for name in names:
         trained = tuple(one for one in names if (one != name) is study.others)
         for number in study.numbers or (None,):
             label = "+".join(trained) + (f"-{number}" if number else "")
-            place = study.folder / "models" / _WORDLESS.sub("-", label)
+            model = study.folder / "models" / _WORDLESS.sub("-", label)
             pairs, data = read_pairs([files[one] for one in trained])
-            seed = study.settings.seed
             questions = sorted({one.id.partition("#")[0] for one in pairs})
             Random(seed).shuffle(questions)
             taken = set(questions[:number])
             kept = [one for one in pairs if one.id.partition("#")[0] in taken]
             train(
-                study.base, kept, place, settings=study.settings, data=f"{data} {number or 'all'}",
+                study.base, kept, model, settings=study.settings, data=f"{data} {number or 'all'}",
                 device=study.device, download=study.download, progress=progress,
             )  # fmt: skip
-            f1 = _asked_all(workspace, study, asked, place, progress)
-            rows.append(CrossRow(trained, f1, number))
+            writer = {"writer": "model", **form, "model": f"transformers/{model.absolute()}"}
+            choice = MethodChoice("trained", METHOD, json.dumps({**study.method, **writer}))
+
+            def tell(record: Record, done: int, planned: int, at: str = model.name) -> None:
+                progress(f"asking {at}", done, planned)
+
+            run = whole_run(
+                workspace,
+                asked,
+                Wishes((choice,), metric=study.metric),
+                Selection(),
+                study.folder / "answers" / model.name,
+                progress=tell,
+            )
+            f1: dict[str, list[float]] = {one.name: [] for one in asked}
+            for record in run.records:
+                f1[record.benchmark].append(record.score(study.metric).f1)
+            means = {name: fmean(scores) for name, scores in f1.items()}
+            rows.append(CrossRow(trained, means, number))
     return rows, {one.name: one.format for one in asked}
 
 
-_WORDLESS = re.compile(r"[^\w.+-]+")
-
-
-def _pairs_of(workspace: Workspace, one: DataSet, study: Cross, progress: Progress) -> Path:
-    """The pairs of a data set, made if they are not there."""
-    about = f"{file_hash(one.train)} {one.graph} {study.plain} {study.settings.seed}"
+def _pairs_file(workspace: Workspace, one: DataSet, study: Cross, progress: Progress) -> Path:
+    """Return the file with the pairs of a data set, which are made if they are not there."""
+    seed = study.settings.seed
+    about = f"{file_hash(one.train)} {one.graph} {study.plain} {seed}"
     digest = hashlib.sha256(about.encode()).hexdigest()[:12]
     path = study.folder / "pairs" / f"{_WORDLESS.sub('-', one.name)}-{digest}.jsonl"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
-        seed = study.settings.seed
         chosen = Chosen(((one.train, one.graph),), split=one.split("train"), seed=seed)
         form = PairForm(PLAIN if study.plain else REFERENCES, seed=seed)
         make_pairs(workspace, chosen, path, form=form, progress=progress)
     return path
 
 
-def _asked_all(
-    workspace: Workspace, study: Cross, asked: Sequence[Asked], model: Path, progress: Progress
-) -> dict[str, float]:
-    """The F1 of a trained model on each data set."""
-    form = {"form": "plain"} if study.plain else {}
-    settings = {
-        **study.method,
-        "writer": "model",
-        **form,
-        "model": f"transformers/{model.absolute()}",
-    }
-    choice = MethodChoice("trained", "multi-stage", json.dumps(settings))
-    wishes = Wishes((choice,), metric=study.metric)
-    place = study.folder / "answers" / model.name
-    place.parent.mkdir(parents=True, exist_ok=True)
-    run = result_of(
-        evaluated(
-            workspace,
-            asked,
-            wishes,
-            Selection(),
-            Crew(),
-            folder=place,
-            progress=lambda record, done, planned: progress(f"asking {model.name}", done, planned),
-        )
-    )
-    if not run.complete:
-        raise SetupError(f"the run in {place} is not complete; the same call goes on")
-    return {
-        one.name: fmean(r.score(study.metric).f1 for r in run.records if r.benchmark == one.name)
-        for one in asked
-    }
+_WORDLESS = re.compile(r"[^\w.+-]+")

@@ -5,7 +5,7 @@ Four papers vary the settings of a method; one varies the graph, of which varian
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ from askgraph.workspace.enrichment import (
     enrich_virtually,
     kept_comments,
 )
-from askgraph.workspace.evaluation import Crew, evaluated
+from askgraph.workspace.evaluation import Crew, evaluated, whole_run
 from askgraph.workspace.index_operations import index_info
 from askgraph.workspace.models import Models
 from askgraph.workspace.plans import (
@@ -163,27 +163,23 @@ def studied(
         graph = _variant(workspace, study, one, preparing)
         name = study.run_of(one)
         if name not in done:
-            told = progress(name) if progress else None
             boundaries = [f"individuals={one.individuals}", f"schema={one.schema}"]
             own = boundaries if study.bounded else []
-            folder, selection = (
-                study.folder / study.run_of(one),
-                replace(study.selection, graph=graph),
-            )
-            asked = study.asked(workspace, graph)
+            selection = replace(study.selection, graph=graph)
             wishes = Wishes(
                 methods=method_choices([study.method], [*study.settings, *own]),
                 repeat=study.repeat,
                 metric=study.metric,
                 chosen=selection.json(),
             )
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            run = result_of(
-                evaluated(workspace, asked, wishes, selection, Crew(), folder=folder, progress=told)
-            )
-            if not run.complete:
-                raise SetupError(f"the run in {folder} is not complete; the same call goes on")
-            done[name] = run.records
+            done[name] = whole_run(
+                workspace,
+                study.asked(workspace, graph),
+                wishes,
+                selection,
+                study.folder / name,
+                progress=progress(name) if progress else None,
+            ).records
         records[one] = done[name]
         figures[one] = figures_of(done[name], study.metric, study.tags)
     left_out = (
@@ -237,7 +233,11 @@ def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Prog
     if study.definitions is not None:
         definitions = study.definitions.only(**wanted, names=False)
     else:
-        comments = _drafted(workspace, study, progress) if one.comments else Definitions()
+        comments = Definitions()
+        if one.comments:  # drafted by the model of the method, once for all that is studied
+            comments = kept_comments(
+                workspace, study.graph, study.comments, **(study.drafter or {}), progress=progress
+            )
         inverse = definitions_for(workspace, study.graph, _INVERSE, progress=progress)
         shortcuts = definitions_for(workspace, study.graph, progress=progress)
         properties = {p.iri: p for p in inverse.properties} if one.inverse else {}
@@ -264,13 +264,6 @@ def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Prog
         workspace, study.graph, definitions, as_name=name, searched=one.comments, progress=progress
     )
     return name
-
-
-def _drafted(workspace: Workspace, study: Study, progress: Progress) -> Definitions:
-    """Comments that the model of the method drafts, once for all that is studied."""
-    return kept_comments(
-        workspace, study.graph, study.comments, **(study.drafter or {}), progress=progress
-    )
 
 
 @dataclass(frozen=True)
@@ -353,21 +346,21 @@ def _planned(study: PaperStudy, table: Table, row: Row, taught: bool) -> Planned
     name, own = method_spec(row.method)
     settings = {**dict(map(named_setting, study.settings)), **own, **row.settings}
     wants: list[str] = []
+
+    def given(key: str) -> str:
+        if key not in study.given:
+            wants.append(f"--with {key!r}=… names {study.paper.needs[key]}")
+        return study.given.get(key, "")
+
     for key, value in settings.items():
         if isinstance(value, str) and value[:1] + value[-1:] == "{}":
-            settings[key] = _given(study, value[1:-1], wants)
+            settings[key] = given(value[1:-1])
     if row.model in study.paper.needs:
-        settings["model"] = _given(study, row.model, wants)
+        settings["model"] = given(row.model)
     elif model := study.given.get(row.model) or study.model:
         settings["model"] = model
     folds = _learning(study, row, settings, taught, wants)
     return PlannedRow(table, row, method_choice(name, settings), folds, "; ".join(wants))
-
-
-def _given(study: PaperStudy, name: str, wants: list[str]) -> str:
-    if name not in study.given:
-        wants.append(f"--with {name!r}=… names {study.paper.needs[name]}")
-    return study.given.get(name, "")
 
 
 def _learning(
@@ -409,40 +402,28 @@ def paper_studied(
     rows = planned_rows(workspace, study, asked)
     for number, one in enumerate(rows, 1):
         if one.table.asks and not one.missing and one.run not in runs:
+            study.folder.mkdir(parents=True, exist_ok=True)
             what = f"{number} of {len(rows)}, {one.table.name}: {one.row.name}"
-            told = progress(what) if progress else None
-            runs[one.run] = _row_run(workspace, study, one, asked, told, preparing)
+            selection = replace(study.selection, folds=one.folds)
+            answers = one.table.measure == "answers"
+            metric = next(iter(one.table.heads)) if answers else "best_column"
+            wishes = Wishes((one.choice,), study.repeat, study.options, metric, selection.json())
+            try:
+                runs[one.run] = result_of(
+                    evaluated(
+                        workspace, asked, wishes, selection, study.crew,
+                        folder=study.folder / one.run, preparing=preparing,
+                        progress=progress(what) if progress else None,
+                    )
+                )  # fmt: skip
+            except SetupError as error:
+                runs[one.run] = error
         line = _line(workspace, one, asked, runs.get(one.run), preparing)
         found.setdefault(one.table.name, []).append(line)
     errors = [one for one in runs.values() if isinstance(one, SetupError)]
     if errors and len(errors) == len(runs):
         raise errors[0]
     return found
-
-
-def _row_run(
-    workspace: Workspace,
-    study: PaperStudy,
-    one: PlannedRow,
-    asked: Sequence[Asked],
-    told: Told | None,
-    preparing: Progress,
-) -> Run | SetupError:
-    """The run of a row, or what is wrong with the setup for it."""
-    selection = replace(study.selection, folds=one.folds)
-    metric = next(iter(one.table.heads)) if one.table.measure == "answers" else "best_column"
-    chosen = selection.json()
-    wishes = Wishes((one.choice,), study.repeat, study.options, metric=metric, chosen=chosen)
-    study.folder.mkdir(parents=True, exist_ok=True)
-    try:
-        return result_of(
-            evaluated(
-                workspace, asked, wishes, selection, study.crew,
-                folder=study.folder / one.run, progress=told, preparing=preparing,
-            )
-        )  # fmt: skip
-    except SetupError as error:
-        return error
 
 
 def _line(
@@ -454,52 +435,42 @@ def _line(
 ) -> Line:
     """What was found for a row."""
     model = str(json.loads(one.choice.settings).get("model", ""))
+    measure = one.table.measure
     if one.missing:
         return Line(one.row, missing=one.missing)
     if isinstance(run, SetupError):
         return Line(one.row, missing=str(run), by=model)
-    if one.table.measure == "indices":
-        return _indices(workspace, one, asked, preparing)
-    if run is None:
-        return Line(one.row, tuple(_read(workspace, one, asked, preparing)))
-    measure, heads = one.table.measure, one.table.heads
-    linked = measure in ("entities", "predicates")
-    shares = result_of(linked_shares(workspace, run, asked, measure)) if linked else {}
-    found = measured(run.records, measure, heads, shares)
-    return Line(one.row, found, by=model, run=one.run)
-
-
-def _indices(
-    workspace: Workspace, one: PlannedRow, asked: Sequence[Asked], progress: Progress
-) -> Line:
-    """The size of an index of each graph, or how to build it."""
-    found, kinds = [], dict[str, None]()
-    there = workspace.graphs()
+    if run is not None and measure != "indices":
+        linked = measure in ("entities", "predicates")
+        shares = result_of(linked_shares(workspace, run, asked, measure)) if linked else {}
+        found = measured(run.records, measure, one.table.heads, shares)
+        return Line(one.row, found, by=model, run=one.run)
+    if measure != "indices":
+        return Line(one.row, tuple(_read_gold(workspace, one, each, preparing) for each in asked))
+    sizes, kinds = [], dict[str, None]()
     for name in dict.fromkeys(str(graph) for each in asked for graph in each.graphs):
-        infos = index_info(workspace, name, progress=progress) if name in there else []
-        for info in infos:
+        known = name in workspace.graphs()
+        for info in index_info(workspace, name, progress=preparing) if known else []:
             if info.key == one.row.name and info.items is not None:
                 figures = {"items": exact(info.items), "bytes": exact(info.bytes)}
-                found.append(Measured(name, "", 0, figures))
+                sizes.append(Measured(name, "", 0, figures))
                 kinds[str(info.kind)] = None
-    missing = "" if found else "no index is built yet: askgraph index build NAME"
-    return Line(one.row, tuple(found), missing, ", ".join(kinds))
+    missing = "" if sizes else "no index is built yet: askgraph index build NAME"
+    return Line(one.row, tuple(sizes), missing, ", ".join(kinds))
 
 
-def _read(
-    workspace: Workspace, one: PlannedRow, asked: Sequence[Asked], preparing: Progress
-) -> Iterator[Measured]:
+def _read_gold(
+    workspace: Workspace, one: PlannedRow, asked: Asked, preparing: Progress
+) -> Measured:
     """What needs no run: read from the gold queries, or searched in indices."""
-    for each in asked:
-        graph, number = str(each.graphs[0]), len(each.questions)
-        found: Mapping[str, Interval | None]
-        match one.table.measure:
-            case "modifiers":
-                found = modifiers(each.questions, one.row.name)
-            case "hops":
-                found = hops(each.questions, each.contents.prefixes)
-            case _:
-                numbers = {what: str(one.row.settings[f"bm25_{what}"]) for what in INDICES.values()}
-                recalls = result_of(recalls_of(workspace, each, numbers, progress=preparing))
-                found = {name: exact(share) for name, share in recalls.items()}
-        yield Measured(graph, each.name, number, found)
+    found: Mapping[str, Interval | None]
+    match one.table.measure:
+        case "modifiers":
+            found = modifiers(asked.questions, one.row.name)
+        case "hops":
+            found = hops(asked.questions, asked.contents.prefixes)
+        case _:
+            numbers = {what: str(one.row.settings[f"bm25_{what}"]) for what in INDICES.values()}
+            recalls = result_of(recalls_of(workspace, asked, numbers, progress=preparing))
+            found = {name: exact(share) for name, share in recalls.items()}
+    return Measured(str(asked.graphs[0]), asked.name, len(asked.questions), found)

@@ -248,7 +248,7 @@ def test_webqsp_takes_the_first_parse_that_says_something(tmp_path: Path) -> Non
     assert contents.prefixes["ns"] == FB
     assert reasons(contents) == [
         "it has neither a query nor answers",
-        "an answer must be an object with 'AnswerArgument', a text",
+        "'Answers' must be a list of objects",
     ]
 
 

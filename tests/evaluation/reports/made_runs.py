@@ -1,9 +1,10 @@
 """Runs made by hand, on the disk as a real one."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+from tests.evaluation.reports import records
 
 from askgraph.evaluation import Score
 from askgraph.evaluation.runs import Detail, Record, Run, read_run
@@ -24,23 +25,18 @@ SELECT DISTINCT ?x WHERE {
 
 RIGHT, HALF, WRONG = Score(1, 1, 1), Score(0.5, 1, 2 / 3), Score(0, 0, 0)
 
-RECORD = Record(
-    id="q1",
+RECORD = replace(
+    records.RIGHT,
     question="Which moons orbit Mars?",
-    status="answer",
     confidence=0.8,
     scores={"best_column": HALF, "flattened": HALF, "exact_match": WRONG},
-    seconds=0.25,
     sparql=PREDICTED,
     gold_sparql=GOLD,
     benchmark="moons",
-    graph="space",
     method="search",
     language="en",
     tags=("count",),
-    form="SELECT",
     patterns=2,
-    executed=True,
     drafts=(2 / 3, 1.0),
     usage=Usage(seconds=0.25, requests=7),
     failure="wrong predicate",
@@ -100,26 +96,22 @@ def detail(record: Record, steps: Sequence[Mapping[str, object]] = STEPS) -> Det
 
 def written_run(
     folder: Path,
-    records: Sequence[Record],
+    recorded: Sequence[Record],
     *,
     details: Sequence[Detail] | None = None,
     planned: int | None = None,
     created: str = "2026-01-02T03:04:05Z",
 ) -> Run:
     """Write a run and read it; each record has a trace unless `details` says otherwise."""
-    settings = {
-        "askgraph": "0.1.0",
-        "created": created,
-        "planned": len(records) if planned is None else planned,
-        "benchmarks": [{"name": "moons", "questions": len(records)}],
-        "methods": [{"name": name} for name in sorted({record.method for record in records})],
-    }
-    folder.mkdir(parents=True)
-    (folder / "run.json").write_text(json.dumps(settings), encoding="utf-8")
-    traces = [detail(record) for record in records] if details is None else details
-    _write(folder / "records.jsonl", [record.json() for record in records])
-    _write(folder / "traces.jsonl", [trace.json() for trace in traces])
-    return read_run(folder)
+    run = records.run_of(
+        *recorded,
+        planned=planned,
+        created=created,
+        benchmarks=[{"name": "moons", "questions": len(recorded)}],
+        methods=[{"name": name} for name in sorted({record.method for record in recorded})],
+    )
+    traces = [detail(record) for record in recorded] if details is None else details
+    return read_run(records.written(folder, run, traces))
 
 
 def graded(number: int, *, method: str = "search") -> Record:
@@ -138,8 +130,3 @@ def graded(number: int, *, method: str = "search") -> Record:
         sparql=GOLD if score is RIGHT else PREDICTED,
         failure=None if score is RIGHT else ("wrong entity", "wrong predicate")[number % 2],
     )
-
-
-def _write(path: Path, lines: Sequence[Mapping[str, object]]) -> None:
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    path.write_text(text, encoding="utf-8")

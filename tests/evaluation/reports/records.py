@@ -46,7 +46,8 @@ def run_of(
 ) -> Run:
     """A run in memory that holds these records."""
     known = {"askgraph": "0.1.0", "created": "2025-01-01T00:00:00Z", "options": {}}
-    return Run(name, records, {**known, "planned": planned or len(records), **settings})
+    count = len(records) if planned is None else planned
+    return Run(name, records, {**known, "planned": count, **settings})
 
 
 def written(folder: Path, run: Run, details: Sequence[Detail] = ()) -> Path:

@@ -7,7 +7,6 @@ from tests.each import for_each
 from tests.evaluation.reports.records import record, run_of
 
 from askgraph.evaluation.reports.confidence import (
-    Point,
     auc,
     auc_interval,
     aurc,
@@ -17,7 +16,6 @@ from askgraph.evaluation.reports.confidence import (
     limit_for,
     mean_at,
     policies,
-    risk_coverage,
 )
 from askgraph.evaluation.reports.report_sheets import by_sheet
 
@@ -30,11 +28,6 @@ pairs = st.lists(
 
 
 def test_curves_and_calibration() -> None:
-    # The curve has a point for each confidence.
-    first, second, last = risk_coverage(PAIRS)
-    assert (first, last) == (Point(0.9, 0.25, 0.0), Point(0.2, 1.0, 0.5))
-    assert (second.confidence, second.coverage) == (0.6, 0.75)
-    assert second.risk == pytest.approx(1 / 3)
     # The area is the mean risk over all coverages.
     assert aurc(PAIRS) == pytest.approx((0 + 0.25 + 1 / 3 + 0.5) / 4)
     assert excess_aurc(PAIRS) == pytest.approx((0.25 + 1 / 3 + 0.5 - (1 / 3 + 0.5)) / 4)
@@ -53,7 +46,7 @@ def test_curves_and_calibration() -> None:
     ]
     assert found.ece == pytest.approx((1 * 0.2 + 3 * (0.7 - 2 / 3)) / 4)
     # No answers give zeros.
-    assert (aurc([]), excess_aurc([]), mean_at([], 0.5), risk_coverage([])) == (0, 0, 0, ())
+    assert (aurc([]), excess_aurc([]), mean_at([], 0.5)) == (0, 0, 0)
     assert (calibration([]).brier, calibration([]).ece) == (0, 0)
     # A perfect order has area 1 and a reversed one 0.
     assert auc([(0.9, True), (0.8, True), (0.2, False)]) == 1
@@ -80,7 +73,9 @@ def test_the_order_of_answers_does_not_matter(
     orders: tuple[list[tuple[float, float]], list[tuple[float, float]]],
 ) -> None:
     one, other = orders
-    assert aurc(one) == pytest.approx(aurc(other)) and risk_coverage(one) == risk_coverage(other)
+    assert aurc(one) == pytest.approx(aurc(other)) and coverage_at(one, 0.3) == coverage_at(
+        other, 0.3
+    )
     assert calibration(one) == calibration(other)
 
 
@@ -88,7 +83,6 @@ def test_the_order_of_answers_does_not_matter(
 def test_all_figures_are_shares(given: list[tuple[float, float]]) -> None:
     found = calibration(given)
     assert 0 <= excess_aurc(given) <= aurc(given) <= 1
-    assert all(0 <= point.risk <= 1 and 0 < point.coverage <= 1 for point in risk_coverage(given))
     assert 0 <= found.brier <= 1 and 0 <= found.ece <= 1
     assert sum(b.n for b in found.bins) == len(given)
 

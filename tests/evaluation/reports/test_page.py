@@ -49,7 +49,7 @@ def only_question(run: Run) -> Mapping[str, Any]:
     return found
 
 
-def test_the_page_asks_for_nothing_from_elsewhere(tmp_path: Path) -> None:
+def test_the_page_asks_for_nothing_and_runs_nothing_else(tmp_path: Path) -> None:
     page = html_page([written_run(tmp_path / "run", [RECORD])])
     tags = Tags(page).found
     addresses = [
@@ -58,11 +58,7 @@ def test_the_page_asks_for_nothing_from_elsewhere(tmp_path: Path) -> None:
     assert addresses and all(address and address.startswith("#") for address in addresses)
     style = page.partition("<style>")[2].partition("</style>")[0]
     assert "@import" not in style and "url(" not in style
-
-
-def test_the_policy_lets_only_the_scripts_and_the_style_of_the_page_run(tmp_path: Path) -> None:
-    page = html_page([written_run(tmp_path / "run", [RECORD])])
-    (policy,) = [given["content"] for _, given in Tags(page).found if "http-equiv" in given]
+    (policy,) = [given["content"] for _, given in tags if "http-equiv" in given]
     assert policy and policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy and "http" not in policy
 
@@ -108,55 +104,37 @@ def test_the_traces_are_in_the_page_under_their_question(tmp_path: Path) -> None
     assert answer["extra"] == [["http://example.org/Io"]]
 
 
-def test_of_two_traces_with_one_key_the_later_is_shown(tmp_path: Path) -> None:
-    early = detail(RECORD, [{"step": "thought", "text": "early"}])
-    late = detail(RECORD, [{"step": "thought", "text": "late"}])
-    page = html_page([written_run(tmp_path / "run", [RECORD], details=[early, late])])
-    assert packed(page, "part-0")[0][0]["steps"] == [{"step": "thought", "text": "late"}]
-
-
-def test_a_question_without_a_trace_is_there(tmp_path: Path) -> None:
-    page = html_page([written_run(tmp_path / "run", [RECORD], details=[])])
+def test_questions_and_answers_in_the_page(tmp_path: Path) -> None:
+    # Of two traces with one key the later is shown, and a question without a trace is there.
+    early, late = (detail(RECORD, [{"step": "thought", "text": text}]) for text in ("a", "b"))
+    page = html_page([written_run(tmp_path / "twice", [RECORD], details=[early, late])])
+    assert packed(page, "part-0")[0][0]["steps"] == [{"step": "thought", "text": "b"}]
+    page = html_page([written_run(tmp_path / "none", [RECORD], details=[])])
     assert packed(page, "part-0")[0][0]["steps"] == []
-
-
-def test_methods_and_runs_stand_beside_each_other_on_the_same_question(tmp_path: Path) -> None:
+    # Methods and runs stand beside each other on the same question.
     one = written_run(tmp_path / "a" / "run", [RECORD, replace(RECORD, method="other")])
     two = written_run(tmp_path / "b" / "run", [RECORD])
-
     index = packed(html_page([one, two]), "index")
-
     assert index["systems"] == ["run (1):other", "run (1):search", "run (2):search"]
     (question,) = index["questions"]
     assert [answer["system"] for answer in question["answers"]] == [1, 0, 2]
-
-
-def test_a_question_whose_gold_differs_between_runs_is_two(tmp_path: Path) -> None:
-    one = written_run(tmp_path / "one", [RECORD])
-    two = written_run(tmp_path / "two", [replace(RECORD, gold_sparql="ASK { ?s ?p ?o }")])
-    questions = packed(html_page([one, two]), "index")["questions"]
+    # A question whose gold differs between runs is two.
+    other = written_run(tmp_path / "gold", [replace(RECORD, gold_sparql="ASK { ?s ?p ?o }")])
+    questions = packed(html_page([two, other]), "index")["questions"]
     assert [question["link"] for question in questions] == ["#q/moons/q1", "#q/moons/q1/2"]
-
-
-def test_repetitions_are_told_apart(tmp_path: Path) -> None:
-    run = written_run(tmp_path / "run", [RECORD, replace(RECORD, repeat=1)])
-    assert packed(html_page([run]), "index")["systems"] == [
-        "search · repetition 1",
-        "search · repetition 2",
-    ]
-
-
-def test_queries_are_laid_out_with_the_prefixes_of_gold(tmp_path: Path) -> None:
+    # Repetitions are told apart.
+    run = written_run(tmp_path / "again", [RECORD, replace(RECORD, repeat=1)])
+    systems = packed(html_page([run]), "index")["systems"]
+    assert systems == ["search · repetition 1", "search · repetition 2"]
+    # Queries are laid out with the prefixes of gold.
     predicted = "prefix e: <http://example.org/> select ?x { ?x a e:Moon . ?x e:partOf e:Mars }"
-    question = only_question(written_run(tmp_path / "run", [replace(RECORD, sparql=predicted)]))
+    question = only_question(written_run(tmp_path / "laid", [replace(RECORD, sparql=predicted)]))
     (answer,) = question["answers"]
     assert answer["sparql"] == predicted
     assert "  ?x a ex:Moon ;\n      ex:partOf ex:Mars .\n" in answer["sparql_laid"]
-
-
-def test_what_is_no_sparql_is_shown_as_it_is(tmp_path: Path) -> None:
+    # What is no SPARQL is shown as it is.
     record = replace(RECORD, sparql="SELECT ?x {", gold_sparql="nothing <", failure=None)
-    question = only_question(written_run(tmp_path / "run", [record]))
+    question = only_question(written_run(tmp_path / "broken", [record]))
     assert question["gold"] == "nothing <" and "gold_laid" not in question
     assert "sparql_laid" not in question["answers"][0]
 
@@ -173,36 +151,25 @@ def test_without_times_equal_runs_give_equal_pages(tmp_path: Path) -> None:
     assert html_page([one]) != html_page([two])
 
 
-def test_without_times_no_time_is_left(tmp_path: Path) -> None:
-    page = html_page([written_run(tmp_path / "run", [RECORD])], times=False)
+def test_times_metrics_and_what_is_missing(tmp_path: Path) -> None:
+    # Without times no time is left.
+    whole = written_run(tmp_path / "whole", [RECORD])
+    page = html_page([whole], times=False)
     assert "seconds" not in json.dumps([packed(page, "index"), packed(page, "part-0")])
     assert "2026-01-02" not in page
-
-
-def test_an_incomplete_run_is_said(tmp_path: Path) -> None:
-    whole = written_run(tmp_path / "whole", [RECORD])
-    broken = written_run(tmp_path / "broken", [RECORD], planned=1156)
-    page = html_page([whole, broken])
+    # An incomplete run is said.
+    page = html_page([whole, written_run(tmp_path / "broken", [RECORD], planned=1156)])
     assert "The run “broken” is incomplete:</strong> 1 of 1,156 answers." in page
     assert "“whole” is incomplete" not in page
-
-
-def test_another_metric_stands_in_front(tmp_path: Path) -> None:
-    page = html_page([written_run(tmp_path / "run", [RECORD])], metric="exact_match")
+    # Another metric stands in front and an unknown one is refused.
+    page = html_page([whole], metric="exact_match")
     index = packed(page, "index")
-    assert index["metric"] == "exact_match"
+    assert index["metric"] == "exact_match" and "F1, exact_match" in page
     assert index["metrics"] == ["exact_match", "best_column", "flattened"]
-    assert "F1, exact_match" in page
-
-
-def test_an_unknown_metric_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="nonsense"):
-        html_page([written_run(tmp_path / "run", [RECORD])], metric="nonsense")
-
-
-def test_no_records_are_refused(tmp_path: Path) -> None:
+        html_page([whole], metric="nonsense")
     with pytest.raises(SetupError, match="at least one record"):
-        html_page([written_run(tmp_path / "run", [])])
+        html_page([written_run(tmp_path / "empty", [])])
 
 
 def test_without_the_extra_it_says_what_to_install(

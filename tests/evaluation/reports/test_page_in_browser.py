@@ -14,8 +14,14 @@ from askgraph.evaluation.reports.page import BUILT, html_page
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
-from tests.server.browser.fonts import environment_with_font  # noqa: E402
-from tests.server.browser.watched import ARGUMENTS, CHROMIUM, DARK, LIGHT, PATIENCE  # noqa: E402
+from tests.server.browser.watched import (  # noqa: E402
+    ARGUMENTS,
+    CHROMIUM,
+    DARK,
+    LIGHT,
+    PATIENCE,
+    environment_with_font,
+)
 
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH; ASKGRAPH_CHROMIUM names one"),
@@ -93,29 +99,21 @@ def opened(page: Page, address: str) -> Page:
     return page
 
 
-def test_it_opens_without_an_error_and_without_asking_for_anything(
-    watched: Watched, address: str
-) -> None:
-    opened(watched.page, address)
-    assert watched.wrong == [] and watched.requests == [address]
-
-
-def test_every_plot_is_drawn_and_says_what_it_shows(page: Page) -> None:
+def test_it_opens_and_every_plot_is_drawn(watched: Watched, address: str, browser: Browser) -> None:
+    page = opened(watched.page, address)
     figures = page.locator("figure").filter(has=page.locator("[data-plot]"))
     expect(figures.nth(5)).to_be_visible()
     for figure in figures.all():
         expect(figure.locator("[data-plot] svg path").nth(1)).to_be_attached()
         expect(figure.locator("table")).to_have_count(1)
-
-
-def test_it_is_not_blank(page: Page, browser: Browser) -> None:
     empty = browser.new_page(viewport={"width": 1280, "height": 900})
     blank = empty.screenshot()
     empty.close()
     assert len(page.screenshot()) > 3 * len(blank)
+    assert watched.wrong == [] and watched.requests == [address]
 
 
-def test_a_click_on_a_question_shows_both_queries_and_where_they_differ(page: Page) -> None:
+def test_a_click_shows_the_queries_where_they_differ_and_the_steps(page: Page) -> None:
     page.get_by_role("link", name="Question number 1 about moons?").click()
 
     columns = page.locator(".column")
@@ -124,6 +122,14 @@ def test_a_click_on_a_question_shows_both_queries_and_where_they_differ(page: Pa
     expect(columns.nth(1).locator("mark")).to_have_text(["ex:partOf ex:Mars ."])
     expect(columns.nth(1).locator(".apart summary")).to_have_text(["+ Only in the answer: 1 row"])
     expect(page.locator("#questions")).to_be_hidden()
+    trace = page.locator(".trace").first
+    told = ["findings", "draft", "draft", "prompt", "model turn", "thought", "tool use", "answer"]
+    expect(trace.locator(".step .kind")).to_have_text(told)
+    expect(trace.locator(".step").nth(4)).to_contain_text(
+        "1,200 tokens in, 800 of them cached, 40 out"
+    )
+    drafts = trace.locator(".step summary .score")
+    expect(drafts).to_have_text([re.compile(r"^\s*66\.7,"), re.compile(r"^\s*100,")])
 
 
 def test_a_pattern_is_the_same_behind_another_one_with_its_subject(
@@ -147,17 +153,6 @@ def test_plots_are_drawn_in_full_width_after_a_question_was_opened_first(
     expect(page.locator("body")).to_have_class(re.compile("drawn"))
     sizes = page.locator("[data-plot] svg").evaluate_all("all => all.map(one => one.clientWidth)")
     assert min(sizes) > 400
-
-
-def test_the_trace_is_told_step_by_step(page: Page) -> None:
-    page.get_by_role("link", name="Question number 1 about moons?").click()
-    steps = page.locator(".trace").first.locator(".step .kind")
-    told = ["findings", "draft", "draft", "prompt", "model turn", "thought", "tool use", "answer"]
-    expect(steps).to_have_text(told)
-    turn = page.locator(".trace").first.locator(".step").nth(4)
-    expect(turn).to_contain_text("1,200 tokens in, 800 of them cached, 40 out")
-    drafts = page.locator(".trace").first.locator(".step summary .score")
-    expect(drafts).to_have_text([re.compile(r"^\s*66\.7,"), re.compile(r"^\s*100,")])
 
 
 def test_a_link_leads_to_a_question_and_escape_back_to_its_row(page: Page) -> None:
@@ -189,25 +184,19 @@ def test_words_and_choices_leave_the_questions_that_fit(page: Page) -> None:
     expect(count).to_have_text("250 questions, 250 answers")
 
 
-def test_methods_that_differ_are_found(page: Page) -> None:
-    page.locator("[name=score]").select_option("differ")
-    expect(page.locator("#count")).to_have_text("1,499 questions, 2,998 answers")
-
-
-def test_the_list_is_ordered_as_chosen(page: Page) -> None:
-    page.locator("[name=order]").select_option("id")
-    page.get_by_label("reversed").check()
-    first = page.locator("#rows tr").first.locator(".under")
-    expect(first).to_have_text("q1498")
-    page.locator("[name=order]").select_option("confidence")
-    expect(first).to_have_text("q27")
-
-
-def test_a_long_list_is_shown_a_part_at_a_time(page: Page) -> None:
+def test_the_list_is_ordered_as_chosen_and_shown_a_part_at_a_time(page: Page) -> None:
     rows = page.locator("#rows tr")
     expect(rows).to_have_count(60)
     page.get_by_role("button", name="Show more (1,440 left)").click()
     expect(rows).to_have_count(120)
+    page.locator("[name=order]").select_option("id")
+    page.get_by_label("reversed").check()
+    first = rows.first.locator(".under")
+    expect(first).to_have_text("q1498")
+    page.locator("[name=order]").select_option("confidence")
+    expect(first).to_have_text("q27")
+    page.locator("[name=score]").select_option("differ")
+    expect(page.locator("#count")).to_have_text("1,499 questions, 2,998 answers")
 
 
 def test_hostile_text_is_shown_and_does_nothing(watched: Watched, address: str) -> None:

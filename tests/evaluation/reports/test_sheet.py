@@ -21,7 +21,7 @@ from askgraph.evaluation.reports.sheet import (
     as_latex,
     as_markdown,
     broken,
-    fitted,
+    fit_columns,
     shown,
 )
 
@@ -122,8 +122,8 @@ def test_sheets_as_json_and_on_terminals() -> None:
     assert lines[2].split() == ["method", *HEADS] and lines[4].split() == [METHOD, *FIGURES]
     # The room goes to the longest text.
     sheet = Sheet("", (Column("id"), Column("query")), (("q1", "SELECT " * 20),))
-    [[identity, query]] = fitted(sheet, 60).tables
-    assert (identity.width, query.width) == (2, 60 - 2 - fitted(sheet, 60).gap)
+    [widths], gap = fit_columns(sheet, 60)
+    assert widths == {0: 2, 1: 60 - 2 - gap}
 
 
 @given(sheets())

@@ -60,15 +60,6 @@ async def test_all_steps_are_kept_and_the_stream_is_closed(
     assert steps == [Thought("hm"), Refusal("no")] and method.closed
 
 
-async def test_an_error_comes_through_and_the_stream_is_closed(
-    answer_with: AnswerWith, tmp_path: Path
-) -> None:
-    method = Scripted(Unreachable("down"))
-    with pytest.raises(Unreachable):
-        await collect(Question("?"), [], method=method, graphs=[])
-    assert method.closed
-
-
 async def test_a_failed_question_is_a_refusal_that_is_tried_again(
     answer_with: AnswerWith, tmp_path: Path
 ) -> None:

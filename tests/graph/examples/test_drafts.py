@@ -25,28 +25,18 @@ async def drafted(graph: KnowledgeGraph, seed: int = 0) -> list[Draft]:
 
 
 async def test_questions_are_worded_from_labels_and_sampled_names(moons: KnowledgeGraph) -> None:
-    questions = {draft.question for draft in await drafted(moons)}
+    found = await drafted(moons)
+    questions = {draft.question for draft in found}
     assert {"How many moons are there?", "Which planets are there?"} <= questions
     assert questions & {"Which moon has the highest radius?"}
     assert any(question.startswith("What is the radius of ") for question in questions)
-
-
-async def test_every_query_declares_its_prefixes_and_parses(moons: KnowledgeGraph) -> None:
-    for draft in await drafted(moons):
-        for query in draft.queries:
-            assert checked(query).text == query
-
-
-async def test_the_same_seed_gives_the_same_drafts_and_another_one_others(
-    moons: KnowledgeGraph,
-) -> None:
-    assert await drafted(moons, 3) == await drafted(moons, 3)
-    assert await drafted(moons, 3) != await drafted(moons, 4)
-
-
-async def test_kinds_take_turns(moons: KnowledgeGraph) -> None:
-    kinds = [draft.kind for draft in await drafted(moons)]
-    assert len(set(kinds[:5])) == 5
+    # Every query declares its prefixes and parses.
+    queries = [query for draft in found for query in draft.queries]
+    assert [checked(query).text for query in queries] == queries
+    # Kinds take turns.
+    assert len({draft.kind for draft in found[:5]}) == 5
+    # The same seed gives the same drafts, and another one others.
+    assert await drafted(moons) == found != await drafted(moons, 4)
 
 
 SHOP = (

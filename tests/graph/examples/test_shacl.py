@@ -100,6 +100,13 @@ def test_what_has_no_query_or_no_question_is_listed(tmp_path: Path) -> None:
         "<http://example.org/2>",
     ]
     assert "no query" in found.unread[0].reason and "rdfs:comment" in found.unread[1].reason
+    with pytest.raises(SetupError, match=r"examples\.ttl, line 2"):
+        read_shacl(written(tmp_path, "\noops"))
+    # A file of another format is read by its ending.
+    path = tmp_path / "description.rdf"
+    dumped = store_of(FULL).dump(format=RdfFormat.RDF_XML, from_graph=DefaultGraph())
+    path.write_bytes(dumped or b"")
+    assert [one.iri for one in read_shacl(path).examples] == ["http://example.org/1"]
 
 
 @pytest.mark.parametrize(
@@ -124,19 +131,6 @@ def test_a_confirmation_without_its_result_is_none(
     assert (example.origin, example.confirmation) == ("confirmed", expected)
 
 
-def test_a_file_of_another_rdf_format_is_read_by_its_ending(tmp_path: Path) -> None:
-    store = store_of(FULL)
-    path = tmp_path / "description.rdf"
-    path.write_bytes(store.dump(format=RdfFormat.RDF_XML, from_graph=DefaultGraph()) or b"")
-    (example,) = read_shacl(path).examples
-    assert example.iri == "http://example.org/1"
-
-
-def test_a_broken_file_is_an_error_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"examples\.ttl, line 2"):
-        read_shacl(written(tmp_path, "\noops"))
-
-
 async def test_an_endpoint_gives_the_examples_that_it_holds() -> None:
     with SparqlServer(store_of(FULL)) as server:
         endpoint = HttpEndpoint(server.url)
@@ -147,14 +141,8 @@ async def test_an_endpoint_gives_the_examples_that_it_holds() -> None:
     assert {wording.language for wording in example.wordings} == {"en", "de", None}
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["ASK { ?s ?p ?o }", "SELECT * { " + "{" * 90 + " ?s ?p ?o " + "}" * 90 + " }"],
-)
-def test_a_query_that_can_be_read_has_no_fault(query: str) -> None:
-    assert syntax_fault(query) is None
-
-
-@for_each("query", ["SELECT WHERE", "", "SELECT ?x { ?x ?p }", "ASK { ex:a ?p 1 }"])
-def test_a_query_that_cannot_be_read_has_one(query: str) -> None:
-    assert syntax_fault(query)
+def test_a_query_that_cannot_be_read_has_a_fault() -> None:
+    nested = "SELECT * { " + "{" * 90 + " ?s ?p ?o " + "}" * 90 + " }"
+    assert syntax_fault("ASK { ?s ?p ?o }") is syntax_fault(nested) is None
+    for query in ("SELECT WHERE", "", "SELECT ?x { ?x ?p }", "ASK { ex:a ?p 1 }"):
+        assert syntax_fault(query), query

@@ -4,55 +4,25 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from pyoxigraph import NamedNode, Quad, RdfFormat, Store
+from pyoxigraph import NamedNode, Quad, Store
+from tests.graph.conftest import profiled
 from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.lossy import LossyServer
 from tests.servers.sparql import Fault, SparqlServer
 
-from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError
-from askgraph.graph import remote_profile as remote
-from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
 from askgraph.graph.profile import Profile
-from askgraph.graph.remote_profile import profile_endpoint
-from askgraph.sample import graph_path
 
 COUNT_ALL = r"SELECT \(COUNT\(\*\) AS \?n\) \{ \?s \?p \?o \}"
 AT_ONCE = r"^(?!.*(VALUES|LIMIT \d+ \}|<http)).*(GROUP BY|COUNT)"
 CLASSES_AT_ONCE = r"\{ \?s a \?c \} GROUP BY"
 
 
-@pytest.fixture(scope="module")
-def store() -> Store:
-    store = Store()
-    store.bulk_load(graph_path().read_bytes(), RdfFormat.TURTLE)
-    return store
-
-
-@pytest.fixture(scope="module")
-def exact(store: Store) -> Profile:
-    return profile_of(build_arrays(store))
-
-
-@pytest.fixture
-def big(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No graph is small enough to be fetched."""
-    monkeypatch.setattr(remote, "SMALL", 0)
-
-
 def asked(server: SparqlServer, always: Fault | None = None, **bounds: float) -> Profile:
-    async def ask() -> Profile:
-        endpoint = HttpEndpoint(server.url)
-        try:
-            return (await profile_endpoint(endpoint, **bounds))[0]  # type: ignore[arg-type]
-        finally:
-            await endpoint.close()
-
     with server:
         server.always = always
-        return asyncio.run(ask())
+        return asyncio.run(profiled(server, **bounds))[0]
 
 
 def shares(profile: Profile) -> dict[str, float | None]:
@@ -102,10 +72,16 @@ def test_counts_that_came_empty_are_asked_for_in_other_ways(
 
 
 @pytest.mark.usefixtures("big")
-def test_partitions_that_came_empty_leave_the_classes_unknown(store: Store) -> None:
+def test_what_came_empty_is_unknown_and_what_is_not_there_is_known(store: Store) -> None:
     profile = asked(LossyServer(store, r"SELECT \?c \?p"))
     assert profile.partitions == ()
     assert shares(profile)["partitions"] == 0.0
+    bare = Store()
+    bare.extend(quad for quad in store if not quad.predicate.value.endswith("#type"))
+    profile = asked(SparqlServer(bare))
+    assert profile.classes == ()
+    assert shares(profile)["classes"] == 1.0
+    assert len(profile.predicates) == 46
 
 
 @pytest.mark.usefixtures("big")
@@ -156,16 +132,6 @@ def test_named_graphs_beyond_a_silent_cap_are_listed(store: Store, exact: Profil
     assert len(profile.graphs) == 50
     assert shares(profile)["graphs"] == 1.0
     assert profile.triples == exact.triples
-
-
-@pytest.mark.usefixtures("big")
-def test_a_graph_without_classes_has_none_that_are_missing(store: Store) -> None:
-    bare = Store()
-    bare.extend(quad for quad in store if not quad.predicate.value.endswith("#type"))
-    profile = asked(SparqlServer(bare))
-    assert profile.classes == ()
-    assert shares(profile)["classes"] == 1.0
-    assert len(profile.predicates) == 46
 
 
 def test_an_endpoint_that_tells_nothing_is_an_error(store: Store) -> None:

@@ -13,9 +13,8 @@ from tests.each import for_each
 from askgraph.errors import SetupError
 from askgraph.index import Resource
 from askgraph.index.sources import (
-    entities_query,
     graphs,
-    properties_query,
+    query_for,
     read_tsv,
     resources_of,
     write_tsv,
@@ -52,9 +51,9 @@ def test_the_graphs_of_the_paper_have_queries() -> None:
 
 
 @for_each("graph", [None, *graphs()])
-@for_each("query_of", [entities_query, properties_query])
-def test_each_query_is_sound_has_the_columns_and_can_be_paged(query_of, graph) -> None:  # type: ignore[no-untyped-def]
-    query = query_of(graph)
+@for_each("key", ["entities", "properties"])
+def test_each_query_is_sound_has_the_columns_and_can_be_paged(key: str, graph: str | None) -> None:
+    query = query_for(key, graph)
     checked(query)
     assert query.endswith("GROUP BY ?iri\n")
     empty = pyoxigraph.Store().query(query)
@@ -71,7 +70,7 @@ def test_items_of_wikidata_without_an_article_are_found_too() -> None:
             f"<http://www.w3.org/2000/01/rdf-schema#label> '{name}'@en }}"
         )
 
-    found = store.query(entities_query("wikidata"))
+    found = store.query(query_for("entities", "wikidata"))
 
     assert isinstance(found, QuerySolutions)
     assert {(row["label"].value, row["score"].value) for row in found} == {
@@ -133,8 +132,8 @@ up:organism rdfs:label "organism" ; rdfs:range up:Taxon .
 def test_each_graph_of_the_paper_has_its_names_where_it_keeps_them(
     graph: str, entity: str, names: set[str], info: str, predicate: str, told: str, about: str
 ) -> None:
-    one = asked(entities_query(graph), MADE)[entity]
-    other = asked(properties_query(graph), MADE)[predicate]
+    one = asked(query_for("entities", graph), MADE)[entity]
+    other = asked(query_for("properties", graph), MADE)[predicate]
 
     assert {one.label, *one.synonyms} == names and info in one.infos and one.score >= 1
     assert other.label == told and other.score == 1
@@ -142,7 +141,7 @@ def test_each_graph_of_the_paper_has_its_names_where_it_keeps_them(
 
 
 def test_the_default_gives_every_entity_of_any_graph() -> None:
-    found = asked(entities_query())
+    found = asked(query_for("entities"))
     ganymede = found[EX + "ganymede"]
     assert (ganymede.label, set(ganymede.synonyms)) == ("Ganymede", {"Ganymed", "Jupiter III"})
     assert (ganymede.score, set(ganymede.infos)) == (8.0, {"the largest", "moon"})
@@ -151,14 +150,14 @@ def test_the_default_gives_every_entity_of_any_graph() -> None:
 
 
 def test_the_default_gives_every_property_of_any_graph() -> None:
-    found = asked(properties_query())
+    found = asked(query_for("properties"))
     assert found[EX + "orbits"] == Resource(EX + "orbits", "orbits", (), 2.0, ("domain Moon",))
     assert EX + "carriedOutBy" in found
 
 
 def test_a_graph_without_queries_is_a_setup_error() -> None:
     with pytest.raises(SetupError, match="no index queries for 'other'; there are some for dblp"):
-        entities_query("other")
+        query_for("entities", "other")
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.strip).filter(bool)

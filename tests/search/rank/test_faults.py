@@ -25,7 +25,7 @@ from askgraph.search.query_pieces import (
     variable_of,
 )
 from askgraph.search.rank import clusters
-from askgraph.search.rank.faults import FAULTS, Subject, demote_faulty, find_faults
+from askgraph.search.rank.faults import Subject, demote_faulty, find_faults
 from askgraph.sparql import Bind, Call, Element, Filter, Group, Query
 
 ONT = "https://example.org/space/ontology#"
@@ -124,10 +124,6 @@ def test_a_faulty_candidate_makes_room_for_one_near_it(space: Known) -> None:
 def test_without_faults_in_the_best_no_place_changes(space: Known) -> None:
     proposal = space.proposal(LARGEST, "en")
     assert demote_faulty(proposal, -0.1) is proposal
-
-
-def test_each_fault_is_told_in_words() -> None:
-    assert all(reason and not reason.endswith(".") for reason in FAULTS.values())
 
 
 def counted(tree: Query) -> list[tuple[Variable, None]]:

@@ -200,19 +200,18 @@ async def client_seen(tmp_path: Path, *forwarded: bytes, peer: str = "10.0.0.1")
 
 
 @for_each(
-    "forwarded",
+    ("peer", "forwarded", "caller"),
     [
-        (CALLER,),
-        (b"192.0.2.1, " + CALLER,),
-        (b"192.0.2.1", CALLER),
-        (b"192.0.2.1", CALLER, b"10.0.0.2"),
+        ("10.0.0.1", (CALLER,), CALLER),
+        ("10.0.0.1", (b"192.0.2.1, " + CALLER,), CALLER),
+        ("10.0.0.1", (b"192.0.2.1", CALLER, b"10.0.0.2"), CALLER),
+        ("::ffff:10.0.0.1", (CALLER,), CALLER),
+        ("10.0.0.1", (b"192.0.2.1, nonsense",), b"10.0.0.1"),
+        ("10.0.0.1", (), b"10.0.0.1"),
+        ("203.0.113.9", (b"192.0.2.1",), CALLER),  # nobody else is believed
     ],
 )
 async def test_the_caller_is_who_the_proxy_saw_whatever_they_say_themselves(
-    tmp_path: Path, forwarded: tuple[bytes, ...]
+    tmp_path: Path, peer: str, forwarded: tuple[bytes, ...], caller: bytes
 ) -> None:
-    assert await client_seen(tmp_path, *forwarded) == CALLER.decode()
-
-
-async def test_nobody_else_is_believed(tmp_path: Path) -> None:
-    assert await client_seen(tmp_path, b"192.0.2.1", peer="203.0.113.9") == CALLER.decode()
+    assert await client_seen(tmp_path, *forwarded, peer=peer) == caller.decode()

@@ -1,18 +1,10 @@
 """Callers are kept within their limits, by all processes together."""
 
 import pytest
-from tests.each import for_each
 from tests.server.auth.conftest import MakeAccounts
 
 from askgraph.server.auth import Limits, OwnLimits, Principal, TooMany
-from askgraph.server.auth.identify import (
-    Accounts,
-    Credentials,
-    KeyThrottle,
-    client_address,
-    counted_address,
-    networks,
-)
+from askgraph.server.auth.identify import Accounts, Credentials, KeyThrottle, counted_address
 from askgraph.server.store import Store
 from askgraph.server.store.tables import RunRow, new_id
 
@@ -121,24 +113,6 @@ def test_limits_of_keys_and_addresses() -> None:
     assert counted_address("2001:db8:1:2:3:4:5:6") == counted_address("2001:db8:1:2::1")
     assert counted_address("2001:db8:1:2::1") != counted_address("2001:db8:1:3::1")
     assert counted_address("198.51.100.7") == "198.51.100.7"
-
-
-@for_each(
-    ("peer", "forwarded", "address"),
-    [
-        ("198.51.100.7", "", "198.51.100.7"),
-        ("198.51.100.7", "203.0.113.9", "198.51.100.7"),  # nobody trusts what it says
-        ("10.0.0.1", "203.0.113.9", "203.0.113.9"),
-        ("10.0.0.1", "1.1.1.1, 203.0.113.9, 10.0.0.2", "203.0.113.9"),
-        ("10.0.0.1", "1.1.1.1, nonsense", "10.0.0.1"),
-        ("::ffff:10.0.0.1", "203.0.113.9", "203.0.113.9"),
-        ("10.0.0.1", "", "10.0.0.1"),
-    ],
-)
-def test_the_caller_is_the_last_address_that_is_no_trusted_proxys(
-    peer: str, forwarded: str, address: str
-) -> None:
-    assert client_address(peer, forwarded, networks(["10.0.0.0/8"])) == address
 
 
 async def run_of(store: Store, who: Principal, *, tokens: int = 0, money: float = 0.0) -> None:

@@ -1,7 +1,7 @@
 """A browser and a server for the tests of the page, one of each for a file of tests.
 
 A test fails on a console error or a request to another server. Every text is in one font, which
-the tests bring about themselves (see `fonts`).
+the tests bring about themselves (see `watched`).
 """
 
 from collections.abc import Callable, Iterator
@@ -11,9 +11,14 @@ import pytest
 pytest.importorskip("playwright.sync_api", reason="no playwright")
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from tests.server.browser.fonts import environment_with_font
 from tests.server.browser.graphs import workspace_of_all
-from tests.server.browser.watched import ARGUMENTS, CHROMIUM, PATIENCE, Watch
+from tests.server.browser.watched import (
+    ARGUMENTS,
+    CHROMIUM,
+    PATIENCE,
+    Watch,
+    environment_with_font,
+)
 from tests.servers.served import ServedThread
 from tests.servers.sparql import SparqlServer
 

@@ -1,4 +1,7 @@
-"""Pages of a real browser that are watched: what goes wrong there, and what they ask for where."""
+"""Pages of a real browser that are watched: what goes wrong there, and what they ask for where.
+
+The fonts of their texts do not depend on the machine: one that is wide, tall or narrow.
+"""
 
 import os
 import re
@@ -22,6 +25,8 @@ __all__ = [
     "Watch",
     "ask",
     "ask_anew",
+    "environment_with_font",
+    "expect_sound",
     "measure_overlaps",
     "press_keys",
     "settle",
@@ -123,18 +128,20 @@ class Watch:
             self.failed.append(f"{request.method} {request.url} failed: {request.failure}")
 
 
-def ask(page: Page, question: str) -> None:
-    """Type a question that this page was not asked into its box, press Enter, await the answer."""
+def ask(page: Page, question: str, *, settles: bool = True) -> None:
+    """Type a question that this page was not asked into its box, and await the whole answer."""
     box = page.locator("[data-question]")
     box.fill(question)
     box.press("Enter")
     asked = page.locator("article.turn").filter(has=page.get_by_text(question, exact=True))
     asked.locator(".answer, .note").first.wait_for()
+    if settles:
+        settle(page)
 
 
-def ask_anew(page: Page, question: str) -> None:
-    """Ask a question that has none before it, of the graph that is asked at first."""
-    page.goto(f"{'/'.join(page.url.split('/')[:3])}/")
+def ask_anew(page: Page, question: str, graph: str = "") -> None:
+    """Ask a question that has none before it, of a graph or of that which is asked at first."""
+    page.goto(f"{'/'.join(page.url.split('/')[:3])}/" + (graph and f"?graph={graph}"))
     ask(page, question)
 
 
@@ -185,7 +192,52 @@ _OVERLAPS = """selector => {
 }"""
 
 
+def expect_sound(page: Page, *, themes: bool = False) -> None:
+    """Nothing is wider than the window, and axe-core finds nothing; in both themes if wanted."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert (violations_in_both_themes(page) if themes else violations(page)) == []
+
+
 def measure_overlaps(page: Page, selector: str) -> list[str]:
     """What covers what by more than the space above and below letters, or leaves the window."""
     found: list[str] = page.evaluate(_OVERLAPS, selector)
     return found
+
+
+FONTS = {
+    "wide": ("DejaVu Sans", "DejaVuSans.ttf", "fonts-dejavu-core"),
+    "tall": ("Open Sans", "OpenSans-Regular.ttf", "fonts-open-sans"),
+    "narrow": ("Liberation Sans", "LiberationSans-Regular.ttf", "fonts-liberation"),
+}
+"""Each with its family, a file of it, and Debian's package."""
+
+_PLACES = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path.home() / ".fonts")
+_SETTINGS = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+<dir>{folder}</dir>
+<cachedir>{cache}</cachedir>
+<match target="pattern">
+<edit name="family" mode="assign" binding="strong"><string>{family}</string></edit>
+</match>
+</fontconfig>
+"""
+
+
+def environment_with_font(font: str, folder: Path) -> dict[str, str | float | bool]:
+    """Return the environment of a browser in which every text is in one family.
+
+    The file of fontconfig that brings this about is written into the folder.
+
+    Raises:
+        FileNotFoundError: The font is not installed; the message says how to install it.
+    """
+    family, name, package = FONTS[font]
+    files = (file for place in _PLACES if place.is_dir() for file in place.rglob(name))
+    file = next(files, None)
+    if file is None:
+        raise FileNotFoundError(f"the browser tests need {family!r}: apt-get install {package}")
+    settings = folder / f"{font}.conf"
+    text = _SETTINGS.format(folder=file.parent, cache=folder / f"{font}-cache", family=family)
+    settings.write_text(text, encoding="utf-8")
+    return {**os.environ, "FONTCONFIG_FILE": str(settings), "LC_ALL": "C.UTF-8"}

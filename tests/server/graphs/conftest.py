@@ -1,6 +1,5 @@
 """A server of its own for tests that add graphs, with small bounds."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,6 @@ import pytest
 from tests.servers.served import ServedThread
 
 from askgraph.workspace import Workspace
-
-Wait = Callable[[str], dict[str, Any]]
 
 
 @pytest.fixture(scope="session")
@@ -35,21 +32,6 @@ def adding_url(adding_place: Workspace) -> Iterator[str]:
 def adding(adding_url: str) -> Iterator[httpx2.Client]:
     with httpx2.Client(base_url=adding_url, timeout=60) as client:
         yield client
-
-
-@pytest.fixture
-def ended(adding: httpx2.Client) -> Wait:
-    """Wait for the end of a job by its events, and return it."""
-
-    def wait(id: str) -> dict[str, Any]:
-        job: dict[str, Any] = {}
-        with adding.stream("GET", f"/api/v1/jobs/{id}/events") as response:
-            for line in response.iter_lines():
-                if line.startswith("data: "):
-                    job = json.loads(line[6:])["job"]
-        return job
-
-    return wait
 
 
 @pytest.fixture

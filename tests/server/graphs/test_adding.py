@@ -3,18 +3,16 @@
 import gzip
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
 from tests.servers import faults
-from tests.servers.served import ServedThread
+from tests.servers.served import ServedThread, job_ended
 from tests.servers.sparql import SparqlServer
 
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
 
-Wait = Callable[[str], dict[str, Any]]
 Left = Callable[[str], bool]
 MOONS = b"@prefix e: <http://e.org/> . e:io a e:Moon ; e:orbits e:jupiter .\n"
 
@@ -25,13 +23,13 @@ def upload(client: httpx2.Client, name: str, *files: tuple[str, bytes]) -> httpx
 
 
 def test_graphs_from_files_and_addresses(
-    adding: httpx2.Client, ended: Wait, adding_place: Workspace, sparql_server: SparqlServer
+    adding: httpx2.Client, adding_place: Workspace, sparql_server: SparqlServer
 ) -> None:
     # An uploaded graph can be asked.
     sample = ("space.ttl", graph_path().read_bytes())
     response = upload(adding, "space", sample)
     assert response.status_code == 202, response.text
-    job = ended(response.json()["id"])
+    job = job_ended(adding, response.json()["id"])
     assert (job["state"], job["graph"], job["kind"]) == ("done", "space", "upload")
     assert job["added"]["triples"] > 1000
     asked = {"question": "Which moons are larger than Mercury?", "graphs": ["space"]}
@@ -53,11 +51,11 @@ def test_graphs_from_files_and_addresses(
         b'<rdf:Description rdf:about="&e;a"><e:p>x</e:p></rdf:Description></rdf:RDF>'
     )
     response = upload(adding, "several", ("a.ttl", gzip.compress(MOONS)), ("a.owl", xml))
-    assert ended(response.json()["id"])["added"]["triples"] == 3
+    assert job_ended(adding, response.json()["id"])["added"]["triples"] == 3
     # A graph is added by its address and stays guarded.
     response = adding.post("/api/v1/graphs", json={"name": "far", "url": sparql_server.url})
     assert response.status_code == 202, response.text
-    job = ended(response.json()["id"])
+    job = job_ended(adding, response.json()["id"])
     assert (job["state"], job["kind"]) == ("done", "address")
     settings = adding_place.graphs()["far"]
     assert settings.public_only and settings.private_addresses == ("127.0.0.1",)
@@ -68,10 +66,7 @@ def test_graphs_from_files_and_addresses(
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [
-        (b"this is no RDF at all", "of no known kind"),
-        (b"PK\x03\x04zip", "is an archive"),
-    ],
+    [(b"this is no RDF at all", "of no known kind"), (b"PK\x03\x04zip", "is an archive")],
 )
 def test_what_is_no_rdf_is_refused_at_once(
     adding: httpx2.Client, nothing_left: Left, content: bytes, words: str
@@ -82,32 +77,28 @@ def test_what_is_no_rdf_is_refused_at_once(
 
 
 def test_files_that_do_not_parse(
-    adding: httpx2.Client, ended: Wait, nothing_left: Left, adding_place: Workspace
+    adding: httpx2.Client, nothing_left: Left, adding_place: Workspace
 ) -> None:
     # What does not parse fails with its line and leaves nothing.
     response = upload(adding, "wrong", ("moons.ttl", MOONS + b"and then some\n"))
-    job = ended(response.json()["id"])
+    job = job_ended(adding, response.json()["id"])
     assert job["state"] == "failed" and job["problem"]["detail"].startswith("moons.ttl, line 2")
     assert str(adding_place.folder) not in str(job) and nothing_left("wrong")
     # What is wrong with a line of megabytes is told in short.
     response = upload(adding, "long", ("moons.ttl", MOONS + b"x" * 2_000_000))
-    job = ended(response.json()["id"])
+    job = job_ended(adding, response.json()["id"])
     assert (job["state"], job["problem"]["status"]) == ("failed", 422)
     assert job["problem"]["detail"].startswith("moons.ttl, line 2")
     assert len(job["problem"]["detail"]) < 1000 and nothing_left("long")
 
 
 def test_jobs_that_fail_or_are_stopped(
-    adding: httpx2.Client,
-    ended: Wait,
-    nothing_left: Left,
-    sparql_server: SparqlServer,
-    adding_place: Workspace,
+    adding: httpx2.Client, nothing_left: Left, sparql_server: SparqlServer, adding_place: Workspace
 ) -> None:
     # An endpoint that fails leaves nothing.
     sparql_server.always = faults.status(404)
     response = adding.post("/api/v1/graphs", json={"name": "gone", "url": sparql_server.url})
-    job = ended(response.json()["id"])
+    job = job_ended(adding, response.json()["id"])
     assert (job["state"], job["problem"]["status"]) == ("failed", 502) and nothing_left("gone")
     # A job is stopped and leaves nothing.
     sparql_server.always = faults.silence()
@@ -115,7 +106,7 @@ def test_jobs_that_fail_or_are_stopped(
     taken = upload(adding, "slow", ("moons.ttl", MOONS))
     assert "there is a graph 'slow' already" in taken.json()["detail"]
     assert adding.delete(f"/api/v1/jobs/{id}").json()["state"] == "cancelled"
-    assert ended(id)["state"] == "cancelled" and nothing_left("slow")
+    assert job_ended(adding, id)["state"] == "cancelled" and nothing_left("slow")
     # A job is told of and stopped by another process.
     sparql_server.always = faults.silence()
     id = adding.post("/api/v1/graphs", json={"name": "two", "url": sparql_server.url}).json()["id"]
@@ -125,12 +116,12 @@ def test_jobs_that_fail_or_are_stopped(
     ):
         assert other.get(f"/api/v1/jobs/{id}").json()["state"] in ("queued", "running")
         other.delete(f"/api/v1/jobs/{id}")
-        assert ended(id)["state"] == "cancelled"
+        assert job_ended(adding, id)["state"] == "cancelled"
         assert other.get(f"/api/v1/jobs/{id}").json()["state"] == "cancelled"
     assert nothing_left("two")
     # Jobs are their owners.
     id = upload(adding, "mine", ("moons.ttl", MOONS)).json()["id"]
-    ended(id)
+    job_ended(adding, id)
     assert [job["id"] for job in adding.get("/api/v1/jobs").json()["jobs"]][:1] == [id]
     visitor = {"Cookie": "askgraph_visitor=" + "0" * 32}
     for method, path in [("GET", ""), ("DELETE", ""), ("GET", "/events")]:

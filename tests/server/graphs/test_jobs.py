@@ -9,7 +9,7 @@ import pytest
 from askgraph.atomic_files import locked
 from askgraph.server.auth import Limits, NotAllowed, Principal
 from askgraph.server.graphs.jobs import NewGraph, check_room
-from askgraph.server.graphs.uploads import Sent, clear_graph, stored, upload_folder
+from askgraph.server.graphs.uploads import Sent, clear_graph, store_files, upload_folder
 from askgraph.server.hub import open_hub
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
@@ -25,7 +25,7 @@ async def test_jobs_that_end_early(tmp_path: Path) -> None:
     sent = [Sent("moons.nt", io.BytesIO(MOON + b"#" * 2**21))]
     async with open_hub(ServeSettings(upload_mb=1), Workspace(tmp_path)) as hub:
         with locked(tmp_path / "uploads" / ".locks" / "large"):  # what it leaves cannot be cleared
-            await hub.jobs.begin(new, ANN, lambda: stored(sent, folder))
+            await hub.jobs.begin(new, ANN, lambda: store_files(sent, folder))
             while (await hub.jobs.view(new.job, ANN)).state != "failed":  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
             stops = [asyncio.create_task(hub.jobs.cancel(new.job, ANN)) for _ in range(2)]

@@ -12,8 +12,8 @@ from tests.servers import faults
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import AskgraphError, ServiceError, TimedOut
-from askgraph.server.graphs import open_graphs as shelf_module
-from askgraph.server.graphs.open_graphs import Shelf, Verified
+from askgraph.server.graphs import open_graphs as open_graphs_module
+from askgraph.server.graphs.open_graphs import GraphPool, VerifiedAnswers
 from askgraph.server.graphs.worker import Doing, Task, add_in_process
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
@@ -125,16 +125,16 @@ NAMES = ("a", "b", "c")
 async def test_of_too_many_graphs_those_in_use_stay_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf_module, "_LOOK", 0.0)  # files are looked at each time
+    monkeypatch.setattr(open_graphs_module, "_LOOK", 0.0)  # files are looked at each time
     place = Workspace(tmp_path)
     for name in NAMES:
         file = tmp_path / f"{name}.ttl"
         file.write_text(f"<http://example.org/{name}> <http://example.org/p> 1 .", encoding="utf-8")
         place.add(name, [file])
-    shelf = Shelf(place, ServeSettings(open_graphs=1, stores=1))
+    pool = GraphPool(place, ServeSettings(open_graphs=1, stores=1))
 
     async def used(name: str) -> bool:
-        async with shelf.lease(name, Verified()) as graph:
+        async with pool.lease(name, VerifiedAnswers()) as graph:
             await asyncio.sleep(0)
             return await graph.endpoint.ask(f"ASK {{ <http://example.org/{name}> ?p 1 }}")
 
@@ -145,7 +145,7 @@ async def test_of_too_many_graphs_those_in_use_stay_open(
         assert all(await asyncio.gather(*map(in_turn, range(3))))
         await used("c")
         await used("a")
-        assert shelf.opened == ["a"]
+        assert pool.opened == ["a"]
     finally:
-        await shelf.close()
-    assert not shelf.opened
+        await pool.close()
+    assert not pool.opened

@@ -19,7 +19,7 @@ from askgraph.server.graphs.uploads import (
     Sent,
     check_files,
     clear_orphans,
-    stored,
+    store_files,
     upload_folder,
     uploads_of,
 )
@@ -35,7 +35,7 @@ JSON = b'  {"@id": "http://e.org/a", "http://e.org/p": "x"}'
 
 
 def name_of(name: str, content: bytes, folder: Path) -> str:
-    (path,) = stored([Sent(name, io.BytesIO(content))], folder / "new")
+    (path,) = store_files([Sent(name, io.BytesIO(content))], folder / "new")
     assert path.parent == folder / "new"
     assert path.read_bytes() == content
     return path.name
@@ -73,13 +73,13 @@ def test_a_file_is_named_for_what_it_is(
 def test_files_of_several_uploads(tmp_path: Path) -> None:
     # Files of one name do not replace each other.
     twice = [Sent("a.ttl", io.BytesIO(TURTLE)), Sent("b/a.ttl", io.BytesIO(TRIPLE))]
-    paths = stored(twice, tmp_path / "new")
+    paths = store_files(twice, tmp_path / "new")
     assert [path.name for path in paths] == ["a.ttl", "02-a.ttl"]
     assert [path.read_bytes() for path in paths] == [TURTLE, TRIPLE]
     # Files of no graph go after a while.
     used, lost = upload_folder(tmp_path, "a"), upload_folder(tmp_path, "b")
-    (path,) = stored([Sent("a.ttl", io.BytesIO(TURTLE))], used)
-    stored([Sent("b.ttl", io.BytesIO(TURTLE))], lost)
+    (path,) = store_files([Sent("a.ttl", io.BytesIO(TURTLE))], used)
+    store_files([Sent("b.ttl", io.BytesIO(TURTLE))], lost)
     graph = GraphSettings(sources=(str(path),))
     assert uploads_of(tmp_path, graph) == used
     assert uploads_of(tmp_path, GraphSettings(sources=(str(tmp_path / "own.ttl"),))) is None

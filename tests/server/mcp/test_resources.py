@@ -16,37 +16,35 @@ async def read(agents: Agents, address: str) -> str:
 
 
 async def test_resources_and_prompts(agents: Agents) -> None:
-    # Each graph has its resources.
     async with agents.client() as client:
+        # Each graph has its resources.
         listed = (await client.list_resources()).resources
         templates = (await client.list_resource_templates()).resource_templates
-    assert [one.uri for one in listed] == [
-        "askgraph://graphs/space/profile",
-        "askgraph://graphs/space/prefixes",
-        "askgraph://graphs/space/shapes",
-    ]
-    assert "askgraph://graphs/{graph}/profile" in [one.uri_template for one in templates]
-    # The profile tells classes and predicates as data.
-    text = await read(agents, "askgraph://graphs/space/profile")
-    assert text.startswith("# space: 8,132 triples") and NOTICE in text
-    assert 'ont:Moon "moon": 55 instances' in text
-    assert 'ont:orbits "orbits": 94 triples, ont:CelestialBody' in text
-    # Prefixes are those that queries may use.
-    text = await read(agents, "askgraph://graphs/space/prefixes")
-    assert "PREFIX space: <https://example.org/space/>" in text.splitlines()
-    # Shapes are a document of shex.
-    text = await read(agents, "askgraph://graphs/space/shapes")
-    assert "# moon: 55 instances\nont:Moon EXTRA a {" in text
-    # A graph that is not there is no resource.
-    async with agents.client() as client:
+        assert [one.uri for one in listed] == [
+            "askgraph://graphs/space/profile",
+            "askgraph://graphs/space/prefixes",
+            "askgraph://graphs/space/shapes",
+        ]
+        assert "askgraph://graphs/{graph}/profile" in [one.uri_template for one in templates]
+        # The profile tells classes and predicates as data.
+        text = await read(agents, "askgraph://graphs/space/profile")
+        assert text.startswith("# space: 8,132 triples") and NOTICE in text
+        assert 'ont:Moon "moon": 55 instances' in text
+        assert 'ont:orbits "orbits": 94 triples, ont:CelestialBody' in text
+        # Prefixes are those that queries may use.
+        text = await read(agents, "askgraph://graphs/space/prefixes")
+        assert "PREFIX space: <https://example.org/space/>" in text.splitlines()
+        # Shapes are a document of shex.
+        text = await read(agents, "askgraph://graphs/space/shapes")
+        assert "# moon: 55 instances\nont:Moon EXTRA a {" in text
+        # A graph that is not there is no resource.
         with pytest.raises(MCPError, match="there is no graph 'nope'; there are: space"):
             await client.read_resource("askgraph://graphs/nope/profile")
-    # A prompt holds the question and the classes.
-    async with agents.client() as client:
+        # A prompt holds the question and the classes.
         names = [one.name for one in (await client.list_prompts()).prompts]
         prompt = await client.get_prompt("write_query", {"question": "Which moons are there?"})
-    assert names == ["explore_graph", "write_query"]
-    [message] = prompt.messages
-    assert isinstance(message.content, TextContent)
-    assert "Which moons are there?" in message.content.text
-    assert '- ont:Moon "moon": 55 instances' in message.content.text
+        assert names == ["explore_graph", "write_query"]
+        [message] = prompt.messages
+        assert isinstance(message.content, TextContent)
+        assert "Which moons are there?" in message.content.text
+        assert '- ont:Moon "moon": 55 instances' in message.content.text

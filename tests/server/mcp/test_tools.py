@@ -65,85 +65,78 @@ async def test_schemas_and_suggestions(agents: Agents) -> None:
 
 
 async def test_asking(agents: Agents) -> None:
-    # A question is answered with what it takes to trust it.
     async with agents.client() as client:
+        # A question is answered with what it takes to trust it.
         found = await called(client, "ask", question="Which moons are larger than Mercury?")
-    assert found["status"] == "answer"
-    assert found["message"] == (
-        "Ganymede (5,268.2 km) and Titan (5,149.5 km) are the moons whose diameter is more than "
-        "the diameter of Mercury (4,879 km)."
-    )
-    assert found["words"] == "The moons whose diameter is more than the diameter of Mercury."
-    assert found["confidence"] > 0.9
-    assert found["rows"] == [
-        ["https://example.org/space/Ganymede"],
-        ["https://example.org/space/Titan"],
-    ]
-    assert "row 1: Ganymede · diameter · 5268.2" in found["evidence"]
-    assert "FILTER(?diameter > ?their_diameter)" in found["query"] and found["notice"] == NOTICE
-    # Steps are told as progress.
-    told: list[tuple[float, str | None]] = []
+        assert found["status"] == "answer"
+        assert found["message"] == (
+            "Ganymede (5,268.2 km) and Titan (5,149.5 km) are the moons whose diameter is more "
+            "than the diameter of Mercury (4,879 km)."
+        )
+        assert found["words"] == "The moons whose diameter is more than the diameter of Mercury."
+        assert found["confidence"] > 0.9
+        assert found["rows"] == [
+            ["https://example.org/space/Ganymede"],
+            ["https://example.org/space/Titan"],
+        ]
+        assert "row 1: Ganymede · diameter · 5268.2" in found["evidence"]
+        assert "FILTER(?diameter > ?their_diameter)" in found["query"] and found["notice"] == NOTICE
+        # Steps are told as progress.
+        told: list[tuple[float, str | None]] = []
 
-    async def tell(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, message))
+        async def tell(progress: float, total: float | None, message: str | None) -> None:
+            told.append((progress, message))
 
-    question = {"question": "Which moons orbit Mars?"}
-    async with agents.client() as client:
+        question = {"question": "Which moons orbit Mars?"}
         await client.call_tool("ask", question, progress_callback=tell)
-    assert [place for place, _ in told] == list(range(1, len(told) + 1))
-    assert "'Mars' is the entity 'Mars'" in str(told[0][1])
-    assert any("considers: SELECT" in str(message) for _, message in told)
-    # An earlier question goes with a question.
-    earlier = {"question": "Moons?", "query": "SELECT ?moon { ?moon ont:orbits space:Mars }"}
-    async with agents.client() as client:
+        assert [place for place, _ in told] == list(range(1, len(told) + 1))
+        assert "'Mars' is the entity 'Mars'" in str(told[0][1])
+        assert any("considers: SELECT" in str(message) for _, message in told)
+        # An earlier question goes with a question.
+        earlier = {"question": "Moons?", "query": "SELECT ?moon { ?moon ont:orbits space:Mars }"}
         found = await called(client, "ask", question="Who discovered Titan?", earlier=[earlier])
         text = await refused(client, "ask", question="Which?", earlier=[{"question": "Moons?"}])
-    assert found["message"] == "The discoverer of Titan is Christiaan Huygens."
-    assert "earlier[0].query" in text
-    # A question for yes or no gets one.
-    async with agents.client() as client:
+        assert found["message"] == "The discoverer of Titan is Christiaan Huygens."
+        assert "earlier[0].query" in text
+        # A question for yes or no gets one.
         found = await called(client, "ask", question="Is Titan a moon of Saturn?")
-    assert found["boolean"] is True and found["message"] == "Yes, Titan orbits Saturn."
+        assert found["boolean"] is True and found["message"] == "Yes, Titan orbits Saturn."
 
 
 async def test_searching_and_describing(agents: Agents) -> None:
-    # A refusal says why.
     async with agents.client() as client:
+        # A refusal says why.
         found = await called(client, "ask", question="What is the capital of Mongolia?")
-    assert found["status"] == "refusal" and "Mongolia" in found["message"] and found["rows"] == []
-    # Candidates come with their rows.
-    async with agents.client() as client:
+        assert (
+            found["status"] == "refusal" and "Mongolia" in found["message"] and found["rows"] == []
+        )
+        # Candidates come with their rows.
         found = await called(client, "propose_queries", question="moons of Mars")
-    first = found["candidates"][0]
-    assert first["words"] == "The things that orbit Mars."
-    assert first["total"] == 2 and len(first["rows"]) == 2
-    assert set(found["labels"].values()) >= {"Phobos", "Deimos"}
-    # A search without a hit says what to try.
-    async with agents.client() as client:
+        first = found["candidates"][0]
+        assert first["words"] == "The things that orbit Mars."
+        assert first["total"] == 2 and len(first["rows"]) == 2
+        assert set(found["labels"].values()) >= {"Phobos", "Deimos"}
+        # A search without a hit says what to try.
         found = await called(client, "search", query="xyzzy")
-    assert found["hits"] == [] and "try other or fewer words" in found["text"]
-    # A thing is described with its own iri.
-    async with agents.client() as client:
+        assert found["hits"] == [] and "try other or fewer words" in found["text"]
+        # A thing is described with its own iri.
         found = await called(client, "describe", iri="space:Titan", language="de")
-    assert found["iri"] == "https://example.org/space/Titan" and found["label"] == "Titan"
-    assert "\nont:discoverer " in found["text"] and "Mond" in found["text"]
-    # An unknown name comes with the nearest ones.
-    async with agents.client() as client:
+        assert found["iri"] == "https://example.org/space/Titan" and found["label"] == "Titan"
+        assert "\nont:discoverer " in found["text"] and "Mond" in found["text"]
+        # An unknown name comes with the nearest ones.
         text = await refused(client, "describe", iri="space:Titann")
-    assert "the graph has no space:Titann; nearest: space:Titan" in text
-    # The shape of a class tells shares and kinds.
-    async with agents.client() as client:
+        assert "the graph has no space:Titann; nearest: space:Titan" in text
+        # The shape of a class tells shares and kinds.
         found = await called(client, "shapes", classes=["ont:Moon"])
         listed = await called(client, "shapes")
-    [shape] = found["shapes"]
-    orbits = next(one for one in shape["properties"] if one["predicate"] == "ont:orbits")
-    assert (shape["instances"], orbits["share"]) == (55, 1.0)
-    assert orbits["kinds"] == ["ont:CelestialBody"]
-    assert 'ont:Moon "moon": 55 instances' in listed["classes"]
-    # Examples are none where nobody gave any.
-    async with agents.client() as client:
+        [shape] = found["shapes"]
+        orbits = next(one for one in shape["properties"] if one["predicate"] == "ont:orbits")
+        assert (shape["instances"], orbits["share"]) == (55, 1.0)
+        assert orbits["kinds"] == ["ont:CelestialBody"]
+        assert 'ont:Moon "moon": 55 instances' in listed["classes"]
+        # Examples are none where nobody gave any.
         found = await called(client, "examples", question="Which moons orbit Mars?")
-    assert (found["examples"], found["total"]) == ([], 0)
+        assert (found["examples"], found["total"]) == ([], 0)
 
 
 @for_each(
@@ -163,42 +156,40 @@ async def test_things_classes_and_properties_are_found_by_name(
 
 
 async def test_checking_and_running_queries(agents: Agents) -> None:
-    # A wrong query is found wrong without being run.
     async with agents.client() as client:
+        # A wrong query is found wrong without being run.
         found = await called(client, "validate", query="SELECT ?m { ?m a ont:Mon }")
-    assert not found["valid"]
-    wrong = next(one for one in found["findings"] if one["kind"] == "unknown class")
-    assert (wrong["line"], wrong["instead"][0]) == (1, "ont:Moon (moon)")
-    assert found["repaired"].startswith("PREFIX ont:")
-    # A query is run and its rows are cut.
-    query = "SELECT ?m ?d { ?m a ont:Moon ; ont:diameter ?d } ORDER BY DESC(?d)"
-    async with agents.client() as client:
+        assert not found["valid"]
+        wrong = next(one for one in found["findings"] if one["kind"] == "unknown class")
+        assert (wrong["line"], wrong["instead"][0]) == (1, "ont:Moon (moon)")
+        assert found["repaired"].startswith("PREFIX ont:")
+        # A query is run and its rows are cut.
+        query = "SELECT ?m ?d { ?m a ont:Moon ; ont:diameter ?d } ORDER BY DESC(?d)"
         found = await called(client, "execute", query=query, limit=2)
-    assert found["rows"] == [
-        ["https://example.org/space/Ganymede", 5268.2],
-        ["https://example.org/space/Titan", 5149.5],
-    ]
-    assert (found["total"], found["cut"]) == (42, None)
-    assert found["labels"]["https://example.org/space/Titan"] == "Titan"
-    # Yes or no and triples are results too.
-    construct = "CONSTRUCT WHERE { ?m a ont:Moon }"
-    async with agents.client() as client:
+        assert found["rows"] == [
+            ["https://example.org/space/Ganymede", 5268.2],
+            ["https://example.org/space/Titan", 5149.5],
+        ]
+        assert (found["total"], found["cut"]) == (42, None)
+        assert found["labels"]["https://example.org/space/Titan"] == "Titan"
+        # Yes or no and triples are results too.
+        construct = "CONSTRUCT WHERE { ?m a ont:Moon }"
         holds = await called(client, "execute", query="ASK { ?m a ont:Moon }")
         triples = await called(client, "execute", query=construct, limit=1)
-    assert holds["boolean"] is True and triples["columns"] == ["subject", "predicate", "object"]
-    assert (len(triples["rows"]), triples["total"]) == (1, 55)
-    # Long cells and many of them are bounded.
-    longer = "REPLACE(STR(?l), '.', '0123456789012345678901234567890123456789')"
-    query = f"SELECT ({longer} AS ?x) {{ ?m rdfs:label ?l FILTER(STRLEN(?l) > 10) }}"
-    async with agents.client() as client:
+        assert holds["boolean"] is True and triples["columns"] == ["subject", "predicate", "object"]
+        assert (len(triples["rows"]), triples["total"]) == (1, 55)
+        # Long cells and many of them are bounded.
+        longer = "REPLACE(STR(?l), '.', '0123456789012345678901234567890123456789')"
+        query = f"SELECT ({longer} AS ?x) {{ ?m rdfs:label ?l FILTER(STRLEN(?l) > 10) }}"
         found = await called(client, "execute", query=query, limit=500)
-    lengths = [len(row[0]) for row in found["rows"]]
-    assert max(lengths) == 300 and sum(lengths) <= 20_000 and len(lengths) < 100 < found["total"]
-    # An empty result comes with its reason.
-    async with agents.client() as client:
+        lengths = [len(row[0]) for row in found["rows"]]
+        assert (
+            max(lengths) == 300 and sum(lengths) <= 20_000 and len(lengths) < 100 < found["total"]
+        )
+        # An empty result comes with its reason.
         found = await called(client, "execute", query="SELECT ?m { ?m a ont:Mon }")
-    assert found["total"] == 0
-    assert "the graph has no ont:Mon; nearest: ont:Moon" in found["notes"][0]
+        assert found["total"] == 0
+        assert "the graph has no ont:Mon; nearest: ont:Moon" in found["notes"][0]
 
 
 @for_each(
@@ -249,28 +240,26 @@ async def test_choosing_graphs(moons: Agents) -> None:
 
 
 async def test_wrong_calls(agents: Agents, monkeypatch: pytest.MonkeyPatch) -> None:
-    # An unknown method is told those there are.
     async with agents.client() as client:
+        # An unknown method is told those there are.
         text = await refused(client, "ask", question="Which moons?", method="oracle")
-    assert "no method 'oracle'" in text and "graph-search" in text
-    # A method without its model says how to name one.
-    monkeypatch.delenv("ASKGRAPH_MODEL", raising=False)
-    async with agents.client() as client:
+        assert "no method 'oracle'" in text and "graph-search" in text
+        # A method without its model says how to name one.
+        monkeypatch.delenv("ASKGRAPH_MODEL", raising=False)
         text = await refused(client, "ask", question="Which moons?", method="grasp")
-    assert "no language model is named" in text
-    # Arguments that do not fit are refused.
-    async with agents.client() as client:
+        assert "no language model is named" in text
+        # Arguments that do not fit are refused.
         assert "limit" in await refused(client, "search", query="Titan", limit=1000)
-    # Prefixes of the graph need not be declared to be checked.
-    query = "SELECT ?m {\n  ?m a ont:Moon ; ont:orbts ?p }"
-    async with agents.client() as client:
+        # Prefixes of the graph need not be declared to be checked.
+        query = "SELECT ?m {\n  ?m a ont:Moon ; ont:orbts ?p }"
         fine = await called(client, "validate", query="SELECT ?m { ?m a ont:Moon }")
         wrong = await called(client, "validate", query=query)
-    assert (fine["valid"], fine["findings"]) == (True, [])
-    assert [(one["kind"], one["line"]) for one in wrong["findings"]] == [("unknown predicate", 2)]
-    # The documentation lists every tool.
-    page = Path(__file__).parents[3].joinpath("docs", "agents.md").read_text(encoding="utf-8")
-    section = page.partition("## Askgraph as tools of an agent (MCP)")[2].partition("\n## ")[0]
-    async with agents.client() as client:
+        assert (fine["valid"], fine["findings"]) == (True, [])
+        assert [(one["kind"], one["line"]) for one in wrong["findings"]] == [
+            ("unknown predicate", 2)
+        ]
+        # The documentation lists every tool.
+        page = Path(__file__).parents[3].joinpath("docs", "agents.md").read_text(encoding="utf-8")
+        section = page.partition("## Askgraph as tools of an agent (MCP)")[2].partition("\n## ")[0]
         names = [tool.name for tool in (await client.list_tools()).tools]
-    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == names
+        assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == names

@@ -6,6 +6,8 @@ from openai import OpenAI
 from openai.types.chat import ChatCompletionMessageParam
 from tests.servers.key_holders import Locked
 
+from askgraph.server.auth import OwnLimits
+
 QUESTION: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Who found Titan?"}]
 
 
@@ -15,7 +17,7 @@ def client(server: Locked, key: str) -> OpenAI:
 
 def test_who_is_answered(locked: Locked) -> None:
     # Who has a key is answered.
-    with client(locked, locked.key) as chat:
+    with client(locked, locked.add_key("ask", "query")) as chat:
         reply = chat.chat.completions.create(model="askgraph", messages=QUESTION)
     assert "Huygens" in (reply.choices[0].message.content or "")
     # A key that is none is an authentication error.
@@ -26,7 +28,7 @@ def test_who_is_answered(locked: Locked) -> None:
         chat.models.list()
     assert caught.value.code == "invalid_api_key"
     # A graph that is not theirs is as one that is not there.
-    with client(locked, locked.blind) as chat:
+    with client(locked, locked.add_key("ask", graphs=[])) as chat:
         with pytest.raises(openai.NotFoundError) as hidden:
             chat.chat.completions.create(model="askgraph@space", messages=QUESTION)
         with pytest.raises(openai.NotFoundError) as absent:
@@ -34,7 +36,7 @@ def test_who_is_answered(locked: Locked) -> None:
     assert str(hidden.value).replace("space", "X") == str(absent.value).replace("nope", "X")
     # A question with a nul is refused with words.
     with (
-        client(locked, locked.key) as chat,
+        client(locked, locked.add_key("ask", "query")) as chat,
         pytest.raises(openai.APIStatusError, match="NUL") as no,
     ):
         chat.chat.completions.create(
@@ -42,7 +44,8 @@ def test_who_is_answered(locked: Locked) -> None:
         )
     assert no.value.status_code in (400, 422)
     # Who asks too often is told when to come back.
-    with client(locked, locked.hasty) as chat, pytest.raises(openai.RateLimitError) as limited:
+    hasty = locked.add_key("ask", limits=OwnLimits(requests_per_minute=2))
+    with client(locked, hasty) as chat, pytest.raises(openai.RateLimitError) as limited:
         for _ in range(12):  # in whichever minutes they come
             chat.models.list()
     assert limited.value.code == "rate_limit_exceeded"

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import openai
 import pytest
-from openai import AsyncOpenAI, OpenAI
+from openai import OpenAI
 from openai.types.chat import ChatCompletionMessageParam
 from tests.each import for_each
 from tests.servers.served import ServedThread, sample_workspace
@@ -157,15 +157,6 @@ def test_a_stream_says_what_is_done_and_then_the_answer(chat: OpenAI) -> None:
     assert ends == ["stop"]
 
 
-async def test_the_asynchronous_client_works_too(served: str) -> None:
-    async with AsyncOpenAI(base_url=f"{served}/v1", api_key=KEY) as client:
-        stream = await client.chat.completions.create(
-            model="askgraph", messages=asked("Is Titan a moon of Saturn?"), stream=True
-        )
-        texts = [choice.delta.content or "" async for chunk in stream for choice in chunk.choices]
-    assert "".join(texts).startswith("**Yes, Titan orbits Saturn.**")
-
-
 def test_refusals_and_conversations(chat: OpenAI, served: str) -> None:
     # A refusal is said in words.
     reply = chat.chat.completions.create(
@@ -218,13 +209,3 @@ def test_what_is_wrong_with_a_request_is_said_as_clients_expect(
 
     assert isinstance(caught.value.body, dict)
     assert caught.value.type in ("not_found_error", "invalid_request_error")
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_method_that_has_no_model_is_refused_before_anything_is_sent(
-    chat: OpenAI, monkeypatch: pytest.MonkeyPatch, stream: bool
-) -> None:
-    monkeypatch.delenv("ASKGRAPH_MODEL", raising=False)
-
-    with pytest.raises(openai.BadRequestError, match="no language model is named"):
-        chat.chat.completions.create(model="grasp", messages=asked("Moons?"), stream=stream)

@@ -1,6 +1,5 @@
 """Boards over HTTP: pinned, brought up to date, compared, shared to be read, and nobody else's."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,13 +7,10 @@ from typing import Any
 import httpx2
 import pytest
 from tests.servers.harbours import BEFORE, NOW, QUESTION, put_harbours
-from tests.servers.served import ServedThread
+from tests.servers.key_holders import Locked
+from tests.servers.served import ServedThread, Visitor
 
 from askgraph.server.auth import OwnLimits
-from askgraph.server.auth.api_keys import new_key
-from askgraph.server.auth.identify import VISITOR, new_visitor
-from askgraph.server.store import Store
-from askgraph.server.store.tables import KeyRow
 from askgraph.workspace import Workspace
 
 Reply = dict[str, Any]
@@ -34,19 +30,15 @@ def address(place: Workspace) -> Iterator[str]:
 
 
 @pytest.fixture
-def ann(address: str) -> Iterator[httpx2.Client]:
-    with visitor(address) as client:
+def ann(address: str) -> Iterator[Visitor]:
+    with Visitor(address) as client:
         yield client
 
 
 @pytest.fixture
-def bob(address: str) -> Iterator[httpx2.Client]:
-    with visitor(address) as client:
+def bob(address: str) -> Iterator[Visitor]:
+    with Visitor(address) as client:
         yield client
-
-
-def visitor(address: str) -> httpx2.Client:
-    return httpx2.Client(base_url=address, cookies={VISITOR: new_visitor()}, timeout=60)
 
 
 def done(response: httpx2.Response) -> Reply:
@@ -99,11 +91,7 @@ def test_pinning_and_refreshing(ann: httpx2.Client, place: Workspace) -> None:
     (kept,) = done(ann.get(path))["content"]
     assert (kept["answer"], kept["changes"]) == (pin["answer"], changes)
     (seen,) = done(ann.post(f"{path}/seen"))["content"]
-    assert (seen["changes"], seen["seen"], seen["answer"]) == (
-        None,
-        pin["checked"],
-        pin["answer"],
-    )
+    assert (seen["changes"], seen["seen"], seen["answer"]) == (None, pin["checked"], pin["answer"])
     assert done(ann.post(f"{path}/refresh"))["content"][0]["changes"] is None
 
 
@@ -212,28 +200,10 @@ def test_boards_of_others(ann: httpx2.Client, bob: httpx2.Client, place: Workspa
     assert ann.post(f"/boards/{board['id']}/pins", json={"run": asked(bob)}).status_code == 404
 
 
-def kept(place: Workspace, *keys: KeyRow) -> None:
-    async def keep() -> None:
-        store = await Store.open(str(place.folder / "serve.db"))
-        for key in keys:
-            await store.add_key(key)
-        await store.close()
-
-    asyncio.run(keep())
-
-
-def keyed(address: str, key: str) -> httpx2.Client:
-    return httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=60)
-
-
 def test_what_a_board_hides_and_counts(address: str, place: Workspace) -> None:
     # A board hides what a reader may not ask.
-    (key, secret), (narrow, narrows) = (
-        new_key("ann", ["ask"]),
-        new_key("bob", ["ask"], graphs=["other"]),
-    )
-    kept(place, key, narrow)
-    with keyed(address, secret) as ann, keyed(address, narrows) as other:
+    keys = Locked(address, place.folder / "serve.db")
+    with keys.client("ask") as ann, keys.client("ask", graphs=["other"]) as other:
         path = f"/boards/{board_of(ann, QUESTION)['id']}"
         done(ann.post(f"{path}/share", json={"shared": True}))
         for read in (done(other.get(path)), done(other.post(f"{path}/refresh"))):
@@ -244,9 +214,7 @@ def test_what_a_board_hides_and_counts(address: str, place: Workspace) -> None:
         assert refused.status_code == 422 and "cookie" in refused.json()["detail"]
         assert done(nobody.get("/boards"))["boards"] == []
     # Each pin counts as a request.
-    key, secret = new_key("ann", ["ask"], limits=OwnLimits(requests_per_minute=20))
-    kept(place, key)
-    with keyed(address, secret) as caller:
+    with keys.client("ask", limits=OwnLimits(requests_per_minute=20)) as caller:
         board = board_of(caller, QUESTION, QUESTION, QUESTION)
         statuses: list[int] = []
         while len(statuses) < 30 and 429 not in statuses:

@@ -2,42 +2,35 @@
 
 from pathlib import Path
 
-import httpx2
 import pytest
 from tests.each import for_each
 from tests.graphs import MOONS, store_of
-from tests.servers.served import ServedThread
+from tests.servers.served import ServedThread, Visitor
 from tests.servers.sparql import SparqlServer
 
 from askgraph.workspace import Workspace
 
 SPACE = "https://example.org/space/"
 ONT = "https://example.org/space/ontology#"
-Json = dict[str, object]
 
 
-def got(client: httpx2.Client, path: str, **parameters: object) -> dict[str, object]:
-    response = client.get(f"/api/v1/graphs/{path}", params=parameters)  # type: ignore[arg-type]
-    assert response.status_code == 200, response.text
-    told: dict[str, object] = response.json()
-    return told
-
-
-def test_the_graphs_and_their_picture(client: httpx2.Client) -> None:
+def test_the_graphs_and_their_picture(client: Visitor) -> None:
     # The graphs are listed with their sizes and without their folders.
     listed = client.get("/api/v1/graphs").json()["graphs"]
-    assert [one["name"] for one in listed] == ["space"] and listed == [got(client, "space")]
+    assert [one["name"] for one in listed] == ["space"] and listed == [
+        client.get_json("graphs/space")
+    ]
     assert (listed[0]["source"], listed[0]["remote"]) == ("space.ttl", False)
     assert listed[0]["triples"] > 5000 and {"en", "de", "es"} <= set(listed[0]["languages"])
     # A picture has the largest classes and their links.
-    told = got(client, "space/picture", language="de")
-    classes = {one["iri"]: one for one in told["classes"]}  # type: ignore[attr-defined]
+    told = client.get_json("graphs/space/picture", language="de")
+    classes = {one["iri"]: one for one in told["classes"]}
     assert len(classes) == 12
     assert (classes[ONT + "Astronaut"]["label"], classes[ONT + "Astronaut"]["instances"]) == (
         "Astronaut",
         169,
     )
-    links = {(one["source"], one["target"]): one for one in told["links"]}  # type: ignore[attr-defined]
+    links = {(one["source"], one["target"]): one for one in told["links"]}
     found = links[ONT + "Astronaut", ONT + "Country"]
     assert (found["label"], found["triples"]) == ("Staatsangehörigkeit", 171)
     assert all({one["source"], one["target"]} <= classes.keys() for one in links.values())
@@ -59,10 +52,7 @@ def test_the_graphs_and_their_picture(client: httpx2.Client) -> None:
 @for_each(
     ("language", "said"),
     [
-        (
-            "en",
-            "Holds astronauts, robotic missions, crewed missions, scientists, moons and 17",
-        ),
+        ("en", "Holds astronauts, robotic missions, crewed missions, scientists, moons and 17"),
         ("de", "Enthält Astronauten, unbemannte Missionen, bemannte Missionen, Wissenschaftler,"),
         ("fr", "Contient : astronauts, "),
         ("es", "Contiene: astronautas, "),
@@ -70,9 +60,9 @@ def test_the_graphs_and_their_picture(client: httpx2.Client) -> None:
     ],
 )
 def test_a_graph_that_does_not_describe_itself_is_described_by_its_classes(
-    client: httpx2.Client, language: str, said: str
+    client: Visitor, language: str, said: str
 ) -> None:
-    told = got(client, "space", language=language)["description"]
+    told = client.get_json("graphs/space", language=language)["description"]
     assert isinstance(told, str) and told.startswith(said)
     listed = client.get("/api/v1/graphs", params={"language": language}).json()["graphs"]
     assert listed[0]["description"] == told
@@ -86,16 +76,19 @@ def test_a_graph_is_described_in_its_own_words(tmp_path: Path) -> None:
     )
     workspace = Workspace(tmp_path)
     workspace.add("pets", [data])
-    with ServedThread(workspace) as served, httpx2.Client(base_url=served.url) as client:
-        told = [got(client, "pets", language=tag)["description"] for tag in ("en", "de", "es")]
+    with ServedThread(workspace) as served, Visitor(served.url) as client:
+        told = [
+            client.get_json("graphs/pets", language=tag)["description"]
+            for tag in ("en", "de", "es")
+        ]
     assert told == ["Our pets", "Unsere Haustiere", "Our pets"]
 
 
-def test_profiles_and_instances(client: httpx2.Client) -> None:
+def test_profiles_and_instances(client: Visitor) -> None:
     # A profile has labels counts and examples.
-    told = got(client, "space/profile", language="de")
-    classes = {one["iri"]: one for one in told["classes"]}  # type: ignore[attr-defined]
-    predicates = {one["iri"]: one for one in told["predicates"]}  # type: ignore[attr-defined]
+    told = client.get_json("graphs/space/profile", language="de")
+    classes = {one["iri"]: one for one in told["classes"]}
+    predicates = {one["iri"]: one for one in told["predicates"]}
     planet = classes[ONT + "Planet"]
     assert (planet["label"], planet["instances"]) == ("Planet", 8)
     assert planet["parents"] == [ONT + "CelestialBody"] and planet["examples"][0]["label"] == "Erde"
@@ -103,29 +96,31 @@ def test_profiles_and_instances(client: httpx2.Client) -> None:
     assert orbits["label"] == "umkreist" and orbits["object_classes"][0]["count"] > 10
     assert predicates[ONT + "discoverer"]["example"]
     # A profile comes in pages and can be searched.
-    whole = got(client, "space/profile")
-    page = got(client, "space/profile", offset=1, limit=2)
-    found = got(client, "space/profile", search="LAUNCH")
-    assert page["classes"] == whole["classes"][1:3]  # type: ignore[index]
-    assert page["total_classes"] == whole["total_classes"] == len(whole["classes"])  # type: ignore[arg-type]
-    labels = [one["label"] for one in found["predicates"]]  # type: ignore[attr-defined]
+    whole = client.get_json("graphs/space/profile")
+    page = client.get_json("graphs/space/profile", offset=1, limit=2)
+    found = client.get_json("graphs/space/profile", search="LAUNCH")
+    assert page["classes"] == whole["classes"][1:3]
+    assert page["total_classes"] == whole["total_classes"] == len(whole["classes"])
+    labels = [one["label"] for one in found["predicates"]]
     assert "launch date" in labels
-    assert found["total_predicates"] == len(labels) < len(whole["predicates"])  # type: ignore[arg-type]
+    assert found["total_predicates"] == len(labels) < len(whole["predicates"])
     # Instances come in pages.
-    first = got(client, "space/instances", **{"class": ONT + "Planet", "limit": 5})
-    rest = got(client, "space/instances", **{"class": ONT + "Planet", "limit": 5, "offset": 5})
-    names = [one["label"] for page in (first, rest) for one in page["instances"]]  # type: ignore[attr-defined]
+    first = client.get_json("graphs/space/instances", **{"class": ONT + "Planet", "limit": 5})
+    rest = client.get_json(
+        "graphs/space/instances", **{"class": ONT + "Planet", "limit": 5, "offset": 5}
+    )
+    names = [one["label"] for page in (first, rest) for one in page["instances"]]
     assert len(names) == len(set(names)) == first["total"] == 8
-    assert first["class"]["label"] == "planet"  # type: ignore[index]
+    assert first["class"]["label"] == "planet"
 
 
-def test_things_and_their_values(client: httpx2.Client) -> None:
+def test_things_and_their_values(client: Visitor) -> None:
     # A thing is told with what points at it.
-    mars = got(client, "space/resource", iri=SPACE + "Mars", language="es")
-    facts = {one["predicate"]["value"]: one for one in mars["outgoing"]}  # type: ignore[attr-defined]
-    pointing = {one["predicate"]["value"]: one for one in mars["incoming"]}  # type: ignore[attr-defined]
+    mars = client.get_json("graphs/space/resource", iri=SPACE + "Mars", language="es")
+    facts = {one["predicate"]["value"]: one for one in mars["outgoing"]}
+    pointing = {one["predicate"]["value"]: one for one in mars["incoming"]}
     assert mars["label"] == "Marte"
-    assert "planeta" in [one["label"] for one in mars["types"]]  # type: ignore[attr-defined]
+    assert "planeta" in [one["label"] for one in mars["types"]]
     assert facts[ONT + "orbits"]["values"][0]["label"] == "Sol"
     assert facts[ONT + "diameter"]["values"][0]["datatype"].endswith("#decimal")
     assert {one["value"] for one in pointing[ONT + "orbits"]["values"]} == {
@@ -135,17 +130,17 @@ def test_things_and_their_values(client: httpx2.Client) -> None:
     assert pointing[ONT + "destination"]["total"] == 21
     assert len(pointing[ONT + "destination"]["values"]) == 20
     # The values of one predicate come in pages.
-    page = got(
-        client, "space/resource", iri=SPACE + "Mars", predicate=ONT + "destination", offset=20
+    page = client.get_json(
+        "graphs/space/resource", iri=SPACE + "Mars", predicate=ONT + "destination", offset=20
     )
     assert page["outgoing"] == []
-    assert [len(one["values"]) for one in page["incoming"]] == [1]  # type: ignore[attr-defined]
+    assert [len(one["values"]) for one in page["incoming"]] == [1]
     # Of an iri that is not there nothing is told.
-    told = got(client, "space/resource", iri="http://nowhere/x")
+    told = client.get_json("graphs/space/resource", iri="http://nowhere/x")
     assert (told["outgoing"], told["incoming"], told["label"]) == ([], [], "x")
     # There are questions to start with that have answers.
     for language in ("en", "de", "es"):
-        questions = got(client, "space/starters", language=language)["questions"]
+        questions = client.get_json("graphs/space/starters", language=language)["questions"]
         assert isinstance(questions, list) and 3 <= len(questions) <= 8
         body = {"question": questions[0], "language": language}
         answer = client.post("/api/v1/ask", json=body).json()["answer"]
@@ -161,27 +156,25 @@ def test_things_and_their_values(client: httpx2.Client) -> None:
         ("\x00", 422, "NUL"),
     ],
 )
-def test_what_is_no_iri_is_refused(
-    client: httpx2.Client, iri: str, status: int, words: str
-) -> None:
+def test_what_is_no_iri_is_refused(client: Visitor, iri: str, status: int, words: str) -> None:
     response = client.get("/api/v1/graphs/space/resource", params={"iri": iri})
     assert (response.status_code, words in response.text) == (status, True)
 
 
-def test_a_confirmed_question_becomes_an_example_and_a_starter(client: httpx2.Client) -> None:
+def test_a_confirmed_question_becomes_an_example_and_a_starter(client: Visitor) -> None:
     question = "Which planets are wider than the Earth?"
     run = client.post("/api/v1/ask", json={"question": question, "language": "en"}).json()["id"]
     client.post(f"/api/v1/runs/{run}/confirm", json={}).raise_for_status()
     try:
-        told = got(client, "space/examples", search="wider")
+        told = client.get_json("graphs/space/examples", search="wider")
         assert told["total"] == 1
-        example = told["examples"][0]  # type: ignore[index]
+        example = told["examples"][0]
         assert (example["question"], example["origin"]) == (question, "confirmed")
         assert example["query"].startswith("PREFIX ")
-        assert got(client, "space/starters")["questions"][0] == question  # type: ignore[index]
+        assert client.get_json("graphs/space/starters")["questions"][0] == question
     finally:
         client.delete(f"/api/v1/runs/{run}/confirm").raise_for_status()
-    assert got(client, "space/examples", search="wider")["total"] == 0
+    assert client.get_json("graphs/space/examples", search="wider")["total"] == 0
 
 
 def test_a_remote_graph_is_asked_for_what_it_says(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -191,15 +184,19 @@ def test_a_remote_graph_is_asked_for_what_it_says(tmp_path_factory: pytest.TempP
         workspace.add("moons", [f"{remote.url}?key=secret"])
         with (
             ServedThread(workspace) as server,
-            httpx2.Client(base_url=server.url, timeout=60) as client,
+            Visitor(server.url) as client,
         ):
-            summary = got(client, "moons")
-            jupiter = got(client, "moons/resource", iri="http://example.org/Jupiter", limit=1)
-            moons = got(client, "moons/instances", **{"class": "http://example.org/onto#Moon"})
-            starters = got(client, "moons/starters")
+            summary = client.get_json("graphs/moons")
+            jupiter = client.get_json(
+                "graphs/moons/resource", iri="http://example.org/Jupiter", limit=1
+            )
+            moons = client.get_json(
+                "graphs/moons/instances", **{"class": "http://example.org/onto#Moon"}
+            )
+            starters = client.get_json("graphs/moons/starters")
 
     assert (summary["remote"], summary["source"]) == (True, remote.url)
     assert jupiter["label"] == "Jupiter"
-    orbits = jupiter["incoming"][0]  # type: ignore[index]
+    orbits = jupiter["incoming"][0]
     assert (orbits["total"], len(orbits["values"])) == (2, 1) and moons["total"] == 3
     assert starters["questions"]

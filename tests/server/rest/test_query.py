@@ -3,84 +3,86 @@
 import json
 from pathlib import Path
 
-import httpx2
 from tests.each import for_each
+from tests.servers.served import Visitor
 
 SPACE = "https://example.org/space/"
 ONT = "https://example.org/space/ontology#"
 MOONS = "SELECT ?moon WHERE { ?moon a ont:Moon ; ont:orbits space:Neptune }"
 
 
-def posted(client: httpx2.Client, path: str, **body: object) -> dict[str, object]:
-    response = client.post(f"/api/v1/graphs/space/{path}", json=body)
-    assert response.status_code == 200, response.text
-    told: dict[str, object] = response.json()
-    return told
-
-
-def test_queries_and_their_results(client: httpx2.Client) -> None:
+def test_queries_and_their_results(client: Visitor) -> None:
     # A query gives a table with labels.
-    told = posted(client, "query", query=MOONS, language="de")
+    told = client.post_json("graphs/space/query", query=MOONS, language="de")
     assert (told["form"], told["columns"], told["total"]) == ("SELECT", ["moon"], 6)
-    first = told["cells"][0][0]  # type: ignore[index]
+    first = told["cells"][0][0]
     assert first["type"] == "iri"
     assert first["label"] in ("Triton", "Nereid", "Proteus", "Larissa", "Galatea", "Despina")
     assert told["truncated"] is None
     # Rows beyond the limit are counted but not sent.
-    told = posted(client, "query", query=MOONS, limit=2)
-    assert (len(told["cells"]), told["total"]) == (2, 6)  # type: ignore[arg-type]
+    told = client.post_json("graphs/space/query", query=MOONS, limit=2)
+    assert (len(told["cells"]), told["total"]) == (2, 6)
     # An ask gives a boolean and a construct gives triples.
-    ask = posted(client, "query", query="ASK { space:Titan ont:orbits space:Saturn }")
+    ask = client.post_json(
+        "graphs/space/query", query="ASK { space:Titan ont:orbits space:Saturn }"
+    )
     assert (ask["form"], ask["boolean"]) == ("ASK", True)
-    graph = posted(client, "query", query="DESCRIBE space:Mars", limit=3)
+    graph = client.post_json("graphs/space/query", query="DESCRIBE space:Mars", limit=3)
     assert graph["form"] == "CONSTRUCT"
-    assert len(graph["triples"]) == 3  # type: ignore[arg-type]
-    assert graph["total"] > 10  # type: ignore[operator]
-    assert graph["triples"][0][0]["value"] == SPACE + "Mars"  # type: ignore[index]
+    assert len(graph["triples"]) == 3
+    assert graph["total"] > 10
+    assert graph["triples"][0][0]["value"] == SPACE + "Mars"
     # A syntax error has its line and column.
     body = {"query": "SELECT ?x WHERE {\n ?x ?y }"}
     told = client.post("/api/v1/graphs/space/query", json=body).json()
     assert (told["line"], told["column"]) == (2, 8)
     # The triples behind a row are told.
     query = MOONS + " ORDER BY ?moon"
-    told = posted(client, "evidence", query=query, row=5)
+    told = client.post_json("graphs/space/evidence", query=query, row=5)
     assert told["row"] == 5
-    assert [f"<{SPACE}Triton>", f"<{ONT}orbits>", f"<{SPACE}Neptune>"] in told["triples"]  # type: ignore[operator]
-    assert "Triton · orbits · Neptune" in told["words"]  # type: ignore[operator]
-    assert told["labels"][SPACE + "Triton"] == "Triton"  # type: ignore[index]
+    assert [f"<{SPACE}Triton>", f"<{ONT}orbits>", f"<{SPACE}Neptune>"] in told["triples"]
+    assert "Triton · orbits · Neptune" in told["words"]
+    assert told["labels"][SPACE + "Triton"] == "Triton"
     missing = client.post("/api/v1/graphs/space/evidence", json={"query": query, "row": 6})
     assert missing.status_code == 404
 
 
+@for_each("path", ["query", "answer"])
 @for_each(
-    ("query", "status", "kind"),
+    ("body", "status", "kind"),
     [
-        ("DELETE WHERE { ?s ?p ?o }", 403, "query-forbidden"),
-        ("SELECT * { SERVICE <http://169.254.169.254/> { ?s ?p ?o } }", 403, "query-forbidden"),
-        ("SELECT ?x WHERE {\n ?x ?y }", 400, "query-syntax"),
-        ("", 422, "request"),
-        ("SELECT * { ?s ?p ?o }" + " " * 100_000, 422, "request"),
+        ({"query": "DELETE WHERE { ?s ?p ?o }"}, 403, "query-forbidden"),
+        (
+            {"query": "SELECT * { SERVICE <http://169.254.169.254/> { ?s ?p ?o } }"},
+            403,
+            "query-forbidden",
+        ),
+        ({"query": "SELECT ?x WHERE {\n ?x ?y }"}, 400, "query-syntax"),
+        ({"query": ""}, 422, "request"),
+        ({"query": "SELECT * { ?s ?p ?o }" + " " * 100_000}, 422, "request"),
+        ({"query": MOONS, "columns": ["a"] * 101}, 422, "request"),
+        ({"query": MOONS, "timeout": 0}, 422, "request"),
     ],
 )
 def test_what_may_not_be_run_is_refused(
-    client: httpx2.Client, query: str, status: int, kind: str
+    client: Visitor, path: str, body: dict[str, object], status: int, kind: str
 ) -> None:
-    response = client.post("/api/v1/graphs/space/query", json={"query": query})
+    response = client.post(f"/api/v1/graphs/space/{path}", json=body)
     assert (response.status_code, response.json()["type"].rpartition(":")[2]) == (status, kind)
 
 
-def test_checking_queries(client: httpx2.Client) -> None:
+def test_checking_queries(client: Visitor) -> None:
     # A query is checked without being run.
     query = "SELECT ?m WHERE {\n  ?m a ont:Mooon ; ont:orbits space:Neptune }"
-    told = posted(client, "validate", query=query)
-    findings = {one["check"]: one for one in told["findings"]}  # type: ignore[attr-defined]
+    told = client.post_json("graphs/space/validate", query=query)
+    findings = {one["check"]: one for one in told["findings"]}
     finding = findings["unknown class"]
     assert "missing prefix" not in findings  # as running it needs none declared
     assert (finding["check"], finding["severity"], finding["line"]) == ("unknown class", "error", 2)
     assert query[finding["start"] : finding["end"]] == "ont:Mooon"
     assert finding["repair"] == "ont:Moon" and "ont:Moon ;" in str(told["repaired"])
     declared = f"PREFIX ont: <{ONT}> PREFIX space: <{SPACE}> {MOONS}"
-    fine = posted(client, "validate", query=declared, language="de")
+    fine = client.post_json("graphs/space/validate", query=declared, language="de")
     assert (fine["findings"], fine["repaired"]) == ([], None)
     assert fine["words"] == "Monde, die Neptun umkreisen."
     # A query that takes too long to parse is refused at once.
@@ -89,23 +91,25 @@ def test_checking_queries(client: httpx2.Client) -> None:
     for path, query in (("validate", long), ("query", service)):
         response = client.post(f"/api/v1/graphs/space/{path}", json={"query": query})
         assert (response.status_code, "characters" in response.text) == (400, True)
-    assert posted(client, "query", query=long)["total"] == 0
+    assert client.post_json("graphs/space/query", query=long)["total"] == 0
     # Any text can be checked.
     for text in ("nonsense", "SELECT", "{", "DROP ALL"):
-        told = posted(client, "validate", query=text)
+        told = client.post_json("graphs/space/validate", query=text)
         assert told["findings"], text
     # A query is laid out.
-    told = posted(client, "format", query="select ?m {?m a ont:Moon;ont:orbits space:Neptune}")
+    told = client.post_json(
+        "graphs/space/format", query="select ?m {?m a ont:Moon;ont:orbits space:Neptune}"
+    )
     assert told["query"] == (
         f"PREFIX ont: <{ONT}>\nPREFIX space: <{SPACE}>\n"
         "SELECT ?m WHERE {\n  ?m a ont:Moon ;\n      ont:orbits space:Neptune .\n}"
     )
-    assert posted(client, "format", query="no query")["query"] == "no query"
+    assert client.post_json("graphs/space/format", query="no query")["query"] == "no query"
 
 
-def test_telling_queries_in_pieces(client: httpx2.Client) -> None:
+def test_telling_queries_in_pieces(client: Visitor) -> None:
     # A query is told in pieces with alternatives.
-    told = posted(client, "parts", query=MOONS, question="Which moons has Neptune?")
+    told = client.post_json("graphs/space/parts", query=MOONS, question="Which moons has Neptune?")
     pieces, parts = told["pieces"], told["parts"]
     assert isinstance(pieces, list) and isinstance(parts, list)
     assert "".join(piece["text"] for piece in pieces) == "The moons that orbit Neptune."
@@ -115,17 +119,19 @@ def test_telling_queries_in_pieces(client: httpx2.Client) -> None:
     assert (neptune["iri"], neptune["label"]) == (SPACE + "Neptune", "Neptune")
     planets = {one["label"]: one["rows"] for one in neptune["alternatives"]}
     assert (planets["Saturn"], planets["Mars"]) == (18, 2)
-    quick = posted(client, "parts", query=MOONS, alternatives=False)
-    assert [part["alternatives"] for part in quick["parts"]] == [[], [], []]  # type: ignore[attr-defined]
+    quick = client.post_json("graphs/space/parts", query=MOONS, alternatives=False)
+    assert [part["alternatives"] for part in quick["parts"]] == [[], [], []]
     # An alternative put in gives the rows it promised.
-    told = posted(client, "swap", query=MOONS, part=2, to=SPACE + "Saturn")
+    told = client.post_json("graphs/space/swap", query=MOONS, part=2, to=SPACE + "Saturn")
     assert told["words"] == "The moons that orbit Saturn."
-    assert posted(client, "query", query=told["query"])["total"] == 18
+    assert client.post_json("graphs/space/query", query=told["query"])["total"] == 18
     # A part may be named by what it is.
     query = "SELECT ?m { ?m a ont:Moon ; ont:diameter ?d FILTER(?d > 2000) }"
-    by_value = posted(client, "swap", query=query, part="2000", to="5000")
+    by_value = client.post_json("graphs/space/swap", query=query, part="2000", to="5000")
     assert by_value["query"] == query.replace("2000", "5000")
-    by_iri = posted(client, "swap", query=query, part=ONT + "diameter", to=ONT + "mass")
+    by_iri = client.post_json(
+        "graphs/space/swap", query=query, part=ONT + "diameter", to=ONT + "mass"
+    )
     assert "ont:mass ?d" in str(by_iri["query"])
     # Lines count in the query as it was written.
     text = "SELECT ?m WHERE {\n  ?m a ont:Moon ; ont:orbits space:Saturn .\n  ?m ?x }"
@@ -143,7 +149,7 @@ def test_telling_queries_in_pieces(client: httpx2.Client) -> None:
     ],
 )
 def test_a_swap_that_cannot_be_made_is_refused(
-    client: httpx2.Client, part: int | str, to: str, words: str
+    client: Visitor, part: int | str, to: str, words: str
 ) -> None:
     body = {"query": MOONS, "part": part, "to": to}
     response = client.post("/api/v1/graphs/space/swap", json=body)
@@ -153,9 +159,9 @@ def test_a_swap_that_cannot_be_made_is_refused(
 WIRE = Path(__file__).parents[2] / "answers" / "wire" / "edited.txt"
 
 
-def test_the_answers_of_queries(client: httpx2.Client) -> None:
+def test_the_answers_of_queries(client: Visitor) -> None:
     # The answer of a query has all that a questions has.
-    told = posted(client, "answer", query=f"{MOONS} ORDER BY ?moon", limit=2)
+    told = client.post_json("graphs/space/answer", query=f"{MOONS} ORDER BY ?moon", limit=2)
     of_a_question = client.post("/api/v1/ask", json={"question": "Which moons orbit Mars?"})
     assert set(told) == {*of_a_question.json()["answer"], "form"}
     assert (told["status"], told["confidence"], told["form"]) == ("edited", None, "SELECT")
@@ -164,51 +170,31 @@ def test_the_answers_of_queries(client: httpx2.Client) -> None:
         6,
         True,
     )
-    assert [row[0]["label"] for row in told["cells"]] == ["Despina", "Galatea"]  # type: ignore[attr-defined]
-    first = told["evidence"][0]  # type: ignore[index]
+    assert [row[0]["label"] for row in told["cells"]] == ["Despina", "Galatea"]
+    first = told["evidence"][0]
     assert [f"<{SPACE}Despina>", f"<{ONT}orbits>", f"<{SPACE}Neptune>"] in first["triples"]
     # The wire format is that of the file.
     query = "SELECT ?size ?moon { ?moon ont:orbits space:Mars ; ont:diameter ?size } ORDER BY ?moon"
-    told = posted(client, "answer", query=query, columns=["moon", "gone"], limit=1)
+    told = client.post_json("graphs/space/answer", query=query, columns=["moon", "gone"], limit=1)
     told["seconds"] = 0.0
     assert json.dumps(told, ensure_ascii=False, indent=2) + "\n" == WIRE.read_text(encoding="utf-8")
     # The query stays as it was written and is read back in its language.
-    told = posted(client, "answer", query=MOONS, language="de")
+    told = client.post_json("graphs/space/answer", query=MOONS, language="de")
     assert (told["sparql"], told["words"]) == (MOONS, "Monde, die Neptun umkreisen.")
     # An empty result has a reason.
-    told = posted(client, "answer", query="SELECT ?m { ?m ont:orbits space:Venus }")
+    told = client.post_json("graphs/space/answer", query="SELECT ?m { ?m ont:orbits space:Venus }")
     assert (told["total"], told["evidence"]) == (0, []) and "Venus" in str(told["why_empty"])
     # A result without columns is an answer of rows that hold nothing.
-    told = posted(client, "answer", query="SELECT * { VALUES () { () () } }")
+    told = client.post_json("graphs/space/answer", query="SELECT * { VALUES () { () () } }")
     assert (told["columns"], told["total"], told["cells"]) == ([], 2, [[], []])
     # A yes and triples are answers too.
-    yes = posted(client, "answer", query="ASK { space:Titan ont:orbits space:Saturn }")
+    yes = client.post_json(
+        "graphs/space/answer", query="ASK { space:Titan ont:orbits space:Saturn }"
+    )
     assert (yes["form"], yes["boolean"], yes["rows"]) == ("ASK", True, [[True]])
-    facts = posted(client, "answer", query="DESCRIBE space:Mars", limit=3)
+    facts = client.post_json("graphs/space/answer", query="DESCRIBE space:Mars", limit=3)
     assert (facts["form"], facts["columns"]) == ("CONSTRUCT", ["subject", "predicate", "object"])
-    assert len(facts["cells"]) == 3  # type: ignore[arg-type]
-    assert facts["total"] > 10  # type: ignore[operator]
+    assert len(facts["cells"]) == 3
+    assert facts["total"] > 10
     # A graph that the caller may not see is missing.
     assert client.post("/api/v1/graphs/secret/answer", json={"query": MOONS}).status_code == 404
-
-
-@for_each(
-    ("body", "status", "kind"),
-    [
-        ({"query": "DELETE WHERE { ?s ?p ?o }"}, 403, "query-forbidden"),
-        (
-            {"query": "SELECT * { SERVICE <http://169.254.169.254/> { ?s ?p ?o } }"},
-            403,
-            "query-forbidden",
-        ),
-        ({"query": "SELECT ?x WHERE {\n ?x ?y }"}, 400, "query-syntax"),
-        ({"query": ""}, 422, "request"),
-        ({"query": MOONS, "columns": ["a"] * 101}, 422, "request"),
-        ({"query": MOONS, "timeout": 0}, 422, "request"),
-    ],
-)
-def test_an_answer_that_may_not_be_run_is_refused(
-    client: httpx2.Client, body: dict[str, object], status: int, kind: str
-) -> None:
-    response = client.post("/api/v1/graphs/space/answer", json=body)
-    assert (response.status_code, response.json()["type"].rpartition(":")[2]) == (status, kind)

@@ -1,25 +1,20 @@
 """Names found, completed and listed."""
 
-import httpx2
+from typing import Any
+
 from tests.each import for_each
+from tests.servers.served import Visitor
 
 SPACE = "https://example.org/space/"
 ONT = "https://example.org/space/ontology#"
 
 
-def hits(client: httpx2.Client, **parameters: object) -> list[dict[str, object]]:
-    response = client.get("/api/v1/graphs/space/search", params=parameters)  # type: ignore[arg-type]
-    assert response.status_code == 200, response.text
-    found: list[dict[str, object]] = response.json()["hits"]
-    return found
+def hits(client: Visitor, **parameters: object) -> Any:
+    return client.get_json("graphs/space/search", **parameters)["hits"]
 
 
-def completed(client: httpx2.Client, q: str, **more: object) -> list[dict[str, object]]:
-    parameters = {"q": q, **more}
-    response = client.get("/api/v1/graphs/space/complete", params=parameters)  # type: ignore[arg-type]
-    assert response.status_code == 200, response.text
-    found: list[dict[str, object]] = response.json()["completions"]
-    return found
+def completed(client: Visitor, q: str, **more: object) -> Any:
+    return client.get_json("graphs/space/complete", q=q, **more)["completions"]
 
 
 @for_each(
@@ -31,13 +26,13 @@ def completed(client: httpx2.Client, q: str, **more: object) -> list[dict[str, o
     ],
 )
 def test_things_are_found_by_any_of_their_names(
-    client: httpx2.Client, q: str, kind: str, iri: str
+    client: Visitor, q: str, kind: str, iri: str
 ) -> None:
     found = hits(client, q=q, kind=kind, limit=5)
     assert found[0]["iri"] == iri and found[0]["kind"] == kind
 
 
-def test_hits_and_completions(client: httpx2.Client) -> None:
+def test_hits_and_completions(client: Visitor) -> None:
     # A hit has the asker s label and the name that matched.
     first = hits(client, q="red planet", language="de", limit=1)[0]
     assert (first["label"], first["name"]) == ("Mars", "Red Planet") and hits(client, q="…") == []
@@ -46,8 +41,8 @@ def test_hits_and_completions(client: httpx2.Client) -> None:
     assert (found[0]["text"], found[0]["iri"]) == ("Saturn", SPACE + "Saturn")
     assert found[0]["start"] == len("Which moons orbit ") and found[0]["kind"] == "entity"
     # Names in the asker s language come first.
-    assert completed(client, "apol", language="es")[0]["text"].startswith("Apolo")  # type: ignore[attr-defined]
-    assert completed(client, "apol", language="en")[0]["text"].startswith("Apollo")  # type: ignore[attr-defined]
+    assert completed(client, "apol", language="es")[0]["text"].startswith("Apolo")
+    assert completed(client, "apol", language="en")[0]["text"].startswith("Apollo")
     # A name of several words is completed as one.
     found = completed(client, "When was Kennedy Space C")
     assert (found[0]["text"], found[0]["start"]) == ("Kennedy Space Center", 9)
@@ -66,13 +61,11 @@ def test_hits_and_completions(client: httpx2.Client) -> None:
 
 
 @for_each("parameters", [{"q": ""}, {"q": "a", "limit": 1000}, {"q": "a", "kind": "person"}, {}])
-def test_a_search_beyond_its_bounds_is_refused(
-    client: httpx2.Client, parameters: dict[str, object]
-) -> None:
-    response = client.get("/api/v1/graphs/space/search", params=parameters)  # type: ignore[arg-type]
+def test_a_search_beyond_its_bounds_is_refused(client: Visitor, parameters: dict[str, Any]) -> None:
+    response = client.get("/api/v1/graphs/space/search", params=parameters)
     assert response.status_code == 422
 
 
 @for_each("q", ["", "a", "Which ", "?!", "qqqqzzz"])
-def test_what_begins_no_name_is_not_completed(client: httpx2.Client, q: str) -> None:
+def test_what_begins_no_name_is_not_completed(client: Visitor, q: str) -> None:
     assert completed(client, q) == []

@@ -23,7 +23,7 @@ from askgraph.server.rest.queries import PartsBody, parts
 from askgraph.server.rest.questions import download
 from askgraph.server.runs import AskBody, RunView
 from askgraph.server.runs.events import one_line, words_of
-from askgraph.server.runs.replies import chosen, confirmed
+from askgraph.server.runs.replies import choose_reading, confirm_answer
 from askgraph.server.settings import ServeSettings
 from askgraph.trace import (
     Draft,
@@ -119,7 +119,7 @@ async def test_runs_whose_database_fails(hub: Hub) -> None:
     view = await hub.runs.outcome(await hub.ask(back, ANN))
     done(hub, BROKEN)
     with pytest.raises(ServiceError):
-        await chosen(hub, view.id, 1, ANN)
+        await choose_reading(hub, view.id, 1, ANN)
     assert await hub.store.under_way(ANN.id)
     done(hub, "DROP TRIGGER broken")
     await hub.records.beat()
@@ -201,8 +201,8 @@ def read_back(hub: Hub, run: RunView) -> Awaitable[object]:
     "work",
     [
         read_back,
-        lambda hub, run: confirmed(hub, run.id, None, ANN_turns),
-        lambda hub, run: chosen(hub, run.id, 0, ANN_turns),
+        lambda hub, run: confirm_answer(hub, run.id, None, ANN_turns),
+        lambda hub, run: choose_reading(hub, run.id, 0, ANN_turns),
         lambda hub, run: download(hub, run.id, "nt", ANN_turns),
     ],
 )

@@ -30,16 +30,6 @@ async def order(store: Store) -> str:
     return "".join(pin.question for pin in await store.pins("b1"))
 
 
-async def test_boards_and_pins(store: Store) -> None:
-    # A board is its owners and has so many pins.
-    await board_of(store, "A", "B")
-    found = await store.board("b1")
-    assert found is not None
-    assert (found.owner, found.title, found.shared, found.pins) == ("user:ann", "Moons", False, 2)
-    assert [one.id for one in await store.boards("user:ann")] == ["b1"]
-    assert await store.boards("user:bob") == [] and await store.board("b2") is None
-
-
 async def test_the_latest_result_is_beside_what_was_seen_until_it_is_accepted(store: Store) -> None:
     (pin,) = await board_of(store, "A")
     assert await store.accept_latest("b1") == 0
@@ -88,12 +78,3 @@ async def test_what_is_shown_of_a_pin_is_changed_on_its_own_board_only(store: St
     assert not await store.change_pin("b2", pin.id, title="taken")
     (now,) = await store.pins("b1")
     assert (now.title, now.shown) == ("All moons", {"view": "map"})
-
-
-async def test_a_board_is_renamed_shared_and_deleted_with_its_pins(store: Store) -> None:
-    await board_of(store, "A")
-    assert await store.change_board("b1", title="All", shared=True)
-    found = await store.board("b1")
-    assert found is not None and (found.title, found.shared) == ("All", True)
-    assert await store.delete_board("b1") and not await store.delete_board("b1")
-    assert await store.pins("b1") == [] and not await store.change_board("b1", title="gone")

@@ -3,30 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.sparql import Group, Nested, Pattern, Query, Union
+from askgraph.sparql import Pattern, walk
 from askgraph.sparql.judge import checked
 from askgraph.sparql.parser import read
 from askgraph.sparql.rewrite.swapped import flipped
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 EX = "PREFIX : <http://example.org/>\n"
 
 
-def patterns(group: Group) -> list[Pattern]:
-    found: list[Pattern] = []
-    for element in group.elements:
-        match element:
-            case Pattern():
-                found.append(element)
-            case Nested(group=inner) | Query(where=inner):
-                found += patterns(inner)
-            case Union(groups=groups):
-                found += [pattern for one in groups for pattern in patterns(one)]
-    return found
-
-
 def ends(query: str) -> list[tuple[str, str, str]]:
-    listed = patterns(read(query).where)
+    listed = (node for node in walk(read(query).where) if isinstance(node, Pattern))
     return [(str(p.subject), str(p.predicate), str(p.object)) for p in listed]
 
 
@@ -63,7 +50,6 @@ def test_triples_in_groups_are_flipped_too() -> None:
 
 def test_there_are_at_most_so_many() -> None:
     many = " . ".join(f"?a{n} :p ?b{n}" for n in range(30))
-
     assert len(flips(EX + f"SELECT * WHERE {{ {many} }}", limit=7)) == 7
 
 

@@ -6,7 +6,7 @@ from tests.each import for_each
 from tests.graphs import MOONS, store_of
 
 from askgraph.sparql.judge import checked
-from askgraph.sparql.lexer import lexed, with_declared
+from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.rewrite import form_of, repaired
 
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
@@ -65,6 +65,11 @@ def test_a_label_service_becomes_labels_in_the_askers_language_or_in_english() -
     assert rows(found.query) == labels
     assert '"de"' in found.query and '"de"' not in repaired(query).query
 
+    query = """SELECT ?name { ?m onto:orbits :Mars .
+        SERVICE wikibase:label { bd:serviceParam wikibase:language "en" .
+                                 ?m rdfs:label ?name . } }"""
+    assert rows(repaired(query).query) == [["Phobos"]]
+
 
 @for_each(
     "query",
@@ -83,27 +88,15 @@ def test_a_label_service_whose_labels_nobody_uses_is_only_taken_out(query: str) 
     assert rows(found) == [["http://example.org/Phobos"]]
 
 
-def test_a_label_that_the_service_is_asked_for_by_pattern_is_found() -> None:
-    query = """SELECT ?name { ?m onto:orbits :Mars .
-        SERVICE wikibase:label { bd:serviceParam wikibase:language "en" .
-                                 ?m rdfs:label ?name . } }"""
-    assert rows(repaired(query).query) == [["Phobos"]]
-
-
-def test_another_service_is_left_for_the_endpoint_to_judge() -> None:
-    query = "SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }"
+@for_each(
+    "query",
+    [
+        "SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }",
+        "INSERT DATA { <a:a> <b:b> <c:c> } ; SELECT ?x { ?x ?y ?z }",
+    ],
+)
+def test_another_service_and_an_update_are_left_for_others_to_judge(query: str) -> None:
     assert repaired(query).query == query
-
-
-def test_words_before_an_update_do_not_make_it_a_query() -> None:
-    query = "INSERT DATA { <a:a> <b:b> <c:c> } ; SELECT ?x { ?x ?y ?z }"
-    assert repaired(query).query == query
-
-
-def test_only_known_prefixes_are_declared() -> None:
-    query = "SELECT ?m { ?m a onto:Moon ; other:name ?n }"
-    assert tuple(lexed(query).undeclared) == ("onto", "other")
-    assert with_declared(query, PREFIXES) == ("PREFIX onto: <http://example.org/onto#>\n" + query)
 
 
 def test_the_form_is_read_past_comments_and_prefixes() -> None:

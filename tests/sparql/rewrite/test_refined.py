@@ -1,5 +1,7 @@
 """Queries whose rows are arranged otherwise."""
 
+from dataclasses import replace
+
 import pytest
 from pyoxigraph import Literal, NamedNode
 
@@ -16,8 +18,8 @@ from askgraph.sparql.rewrite.refined import (
     with_condition,
     without_condition,
 )
+from askgraph.sparql.serializer import text_of
 from askgraph.sparql.vocabulary import XSD_INTEGER
-from askgraph.sparql.write import text_of
 
 SIZES = read("SELECT ?moon ?size WHERE { ?moon <http://x/size> ?size }")
 COUNTS = read(
@@ -40,30 +42,29 @@ def test_rows_are_sorted_and_cut_off_and_all_of_it_taken_back() -> None:
     assert (told.columns, told.order, told.limit) == (("moon", "size"), (("size", True),), 5)
 
 
-def test_a_condition_on_a_column_is_added_seen_and_taken_away() -> None:
-    large = with_condition(SIZES, Condition("size", ">", TEN))
-    assert "FILTER(?size > 10)" in shown(large)
-    told = arrangement(large)
+@pytest.mark.parametrize(
+    ("query", "condition", "text", "seen"),
+    [
+        (SIZES, Condition("size", ">", TEN), "FILTER(?size > 10)", TEN),
+        (COUNTS, Condition("moons", ">=", TEN), "HAVING", TEN),
+        (
+            SIZES,
+            Condition("moon", "contains", Literal("Io")),
+            'CONTAINS(LCASE(STR(?moon)), "io")',
+            Literal("io"),
+        ),
+    ],
+)
+def test_a_condition_is_added_seen_and_taken_away(
+    query: Query, condition: Condition, text: str, seen: Literal
+) -> None:
+    changed = with_condition(query, condition)
+    told = arrangement(changed)
+
+    assert text in shown(changed)
     assert told is not None
-    assert told.conditions == (Condition("size", ">", TEN),)
-    assert without_condition(large, 0) == SIZES
-
-
-def test_a_condition_on_a_count_is_one_of_its_groups() -> None:
-    many = with_condition(COUNTS, Condition("moons", ">=", TEN))
-    assert "HAVING" in shown(many)
-    told = arrangement(many)
-    assert told is not None
-    assert told.conditions == (Condition("moons", ">=", TEN),)
-    assert without_condition(many, 0) == COUNTS
-
-
-def test_a_text_is_found_in_whatever_case() -> None:
-    named = with_condition(SIZES, Condition("moon", "contains", Literal("Io")))
-    assert 'CONTAINS(LCASE(STR(?moon)), "io")' in shown(named)
-    told = arrangement(named)
-    assert told is not None
-    assert told.conditions == (Condition("moon", "contains", Literal("io")),)
+    assert told.conditions == (replace(condition, value=seen),)
+    assert without_condition(changed, 0) == query
 
 
 def test_fewer_columns_have_each_row_once() -> None:

@@ -14,7 +14,7 @@ from askgraph.graph.arrays import build_arrays
 from askgraph.graph.enrichment import path_pairs
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql.rewrite.virtual import read_path, written_out
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 PLACE = "http://example.org/"
 HEAD = f"PREFIX : <{PLACE}> "
@@ -117,11 +117,6 @@ def test_all_but_the_predicates_stays_as_it_was_written() -> None:
     assert written_out(query, paths) == query.replace(":in", ":site/(:part+)")
 
 
-def test_a_query_without_virtual_predicates_stays_as_it_is() -> None:
-    query = "SELECT * { ?s <http://example.org/p> ?o } # all"
-    assert written_out(query, {PLACE + "v": OWN[0]}) is query
-
-
 def test_the_short_form_of_construct_keeps_its_template() -> None:
     paths = {PLACE + "v": read_path(":p/:q", {"": PLACE})}
     store = stored([Triple(NODES[0], OWN[0], NODES[1]), Triple(NODES[1], OWN[1], NODES[2])])
@@ -176,18 +171,21 @@ def test_what_names_a_virtual_predicate_and_cannot_be_read_is_refused(named: str
         written_out(HEAD + f"SELECT ?x {{ ?x {named} ", {PLACE + "v": OWN[0]})
 
 
-def test_what_stands_in_a_service_is_left_alone() -> None:
-    query = HEAD + "SELECT DISTINCT ?x { SERVICE <http://other.org/> { ?x :v ?y } }"
-    assert written_out(query, {PLACE + "v": OWN[0]}) == query
-
-
-def test_what_cannot_be_read_is_left_to_the_endpoint() -> None:
-    assert written_out("SELECT ?x {", {PLACE + "v": OWN[0]}) == "SELECT ?x {"
-
-
 def test_a_negated_set_with_a_virtual_predicate_is_refused() -> None:
     with pytest.raises(QueryError, match=r"<http://example.org/v> .* cannot be negated"):
         written_out(HEAD + "SELECT DISTINCT ?x { ?x !(:v|:p) ?y }", {PLACE + "v": OWN[0]})
+
+
+@for_each(
+    "query",
+    [
+        "SELECT * { ?s <http://example.org/p> ?o } # all",
+        HEAD + "SELECT DISTINCT ?x { SERVICE <http://other.org/> { ?x :v ?y } }",
+        "SELECT ?x {",
+    ],
+)
+def test_what_does_not_ask_this_graph_for_a_virtual_predicate_stays_as_it_is(query: str) -> None:
+    assert written_out(query, {PLACE + "v": OWN[0]}) == query
 
 
 @for_each("text", ["?p", "1", ":p .", ":p ?x . ?x :q", ""])

@@ -18,7 +18,6 @@ from askgraph.answers.validation._inference import (
 )
 from askgraph.sparql import (
     Bind,
-    Call,
     Element,
     Filter,
     Group,
@@ -28,6 +27,7 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
+    groups_in,
 )
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, WIKIBASE
 
@@ -106,7 +106,7 @@ def _add(
             block.given += _told(element, block.known)
         case Filter():
             block.filters.append(element)
-            for group in _groups(element.condition):
+            for group in groups_in(element.condition):
                 block.inner.append(_built(group, block.known, others, fresh))
         case Union(groups=groups):
             block.unions.append([_built(one, block.known, others, fresh) for one in groups])
@@ -187,14 +187,3 @@ def _cell(term: Term, known: Knowledge) -> Sorts | None:
     if isinstance(term, Literal) and term.datatype.value in NUMERIC_DATATYPES:
         return NUMERIC_DATATYPES  # some stores join numbers by value
     return None if isinstance(term, Variable) else sorts_of(term, {}, known)
-
-
-def _groups(part: object) -> Iterator[Group]:
-    match part:
-        case Group():
-            yield part
-        case Call(arguments=arguments):
-            for inner in arguments:
-                yield from _groups(inner)
-        case _:
-            return

@@ -54,12 +54,7 @@ class Typing:
 
 def atoms_of(pattern: Pattern, fresh: Iterator[int]) -> list[Atom | Typing]:
     """Return the steps of a pattern; the nodes within a path become variables of their own."""
-    predicate = pattern.predicate
-    match predicate:
-        case Variable():
-            return []
-        case _:
-            return list(_walked(pattern.subject, predicate, pattern.object, pattern, fresh))
+    return list(_walked(pattern.subject, pattern.predicate, pattern.object, pattern, fresh))
 
 
 def predicates_in(part: Predicate) -> Iterator[str]:
@@ -287,7 +282,8 @@ def _fitting(
     common = _common(together)
     if common is None or common:
         return common, []
-    culprits = [one for at, one in enumerate(together) if _common(_without(together, at))]
+    others = ([*together[:at], *together[at + 1 :]] for at in range(len(together)))
+    culprits = [one for one, rest in zip(together, others, strict=True) if _common(rest)]
     if not culprits:
         return _greedy(typed, steps)
     wrong = [one.source for one in culprits if isinstance(one.source, Atom)]
@@ -298,10 +294,6 @@ def _fitting(
 
 def _common(claims: Sequence[_Claim]) -> Sorts | None:
     return reduce(frozenset.__and__, (claim.sorts for claim in claims)) if claims else None
-
-
-def _without(claims: Sequence[_Claim], at: int) -> list[_Claim]:
-    return [*claims[:at], *claims[at + 1 :]]
 
 
 def _greedy(
@@ -319,11 +311,8 @@ def _greedy(
 
 def _misfits(atom: Atom, env: Env, known: Knowledge) -> bool:
     """Whether a constant, or a variable whose sorts others told, does not fit the step's end."""
-    for term, sorts in _said(atom, known):
-        own = sorts_of(term, env, known)
-        if own is not None and sorts is not None and not own & sorts:
-            return True
-    return False
+    both = ((sorts_of(term, env, known), sorts) for term, sorts in _said(atom, known))
+    return any(one is not None and two is not None and not one & two for one, two in both)
 
 
 def _narrowed(atoms: Sequence[Atom], env: dict[str, Sorts], known: Knowledge) -> list[Atom]:
@@ -337,11 +326,7 @@ def _narrowed(atoms: Sequence[Atom], env: dict[str, Sorts], known: Knowledge) ->
             if use is None or use.links_told < known.least:
                 waiting.remove(atom)
                 continue
-            ends = (
-                (atom.object, atom.subject)
-                if atom.steps[0].inverse
-                else (atom.subject, atom.object)
-            )
+            ends = (atom.subject, atom.object)[:: -1 if atom.steps[0].inverse else 1]
             before = [sorts_of(term, env, known) for term in ends]
             after = _linked(use, *before)
             if any(sorts is not None and not sorts for sorts in after):

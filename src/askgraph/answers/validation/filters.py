@@ -23,7 +23,7 @@ from askgraph.answers.verbalize._nouns import parts_of
 from askgraph.sparql import Call, Expression, Filter
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import language_chain
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 __all__ = ["filters"]
 
@@ -85,10 +85,8 @@ class _Values:
                     ]
                     if all(found):
                         yield found[0][0]
-                case Call(name=name, arguments=(left, Literal() as right)) if name in COMPARISONS:
-                    yield from self.compared(left, name, right)
-                case Call(name=name, arguments=(Literal() as left, right)) if name in COMPARISONS:
-                    yield from self.compared(right, TURNED[name], left)
+                case _ if comparison := _comparison(one):
+                    yield from self.compared(*comparison)
 
     def compared(self, left: Expression, name: str, right: Literal) -> Iterator[Reason]:
         match left:
@@ -141,7 +139,6 @@ class _Values:
                         yield self.known.predicates[step.predicate]
 
 
-COMPARISONS = frozenset(["=", "<", ">", "<=", ">="])
 TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 _ANEW = re.compile(r"\b(?:RAND|UUID|STRUUID|BNODE)\(")  # give another value at each call
 
@@ -170,7 +167,8 @@ def contradictions(filters: Iterable[Filter]) -> Iterator[tuple[Filter, str]]:
     told: set[str] = set()
     for one in filters:
         for bound in _bounds(one.condition):
-            for below in _sides(bound):
+            # `<` bounds from above, `>` from below, and `=` does both.
+            for below in (True, False) if bound.operator == "=" else (bound.operator[0] == "<",):
                 other = tightest.get((bound.value, not below))
                 if other and bound.value not in told and _exclude(bound, other, below=below):
                     told.add(bound.value)
@@ -180,15 +178,18 @@ def contradictions(filters: Iterable[Filter]) -> Iterator[tuple[Filter, str]]:
                     tightest[bound.value, below] = bound
 
 
+def _comparison(condition: Expression) -> tuple[Expression, str, Literal] | None:
+    """What a condition compares with a value, and how; None if it is no comparison."""
+    match condition:
+        case Call(name=name, arguments=(left, Literal() as right)) if name in TURNED:
+            return left, name, right
+        case Call(name=name, arguments=(Literal() as left, right)) if name in TURNED:
+            return right, TURNED[name], left
+    return None
+
+
 def _bounds(condition: Expression) -> Iterator[_Bound]:
-    for one in parts_of(condition, "&&"):
-        match one:
-            case Call(name=name, arguments=(left, Literal() as right)) if name in COMPARISONS:
-                pass
-            case Call(name=name, arguments=(Literal() as right, left)) if name in COMPARISONS:
-                name = TURNED[name]
-            case _:
-                continue
+    for left, name, right in filter(None, map(_comparison, parts_of(condition, "&&"))):
         number = _number(right)
         if number is not None and isinstance(left, Variable | Call):
             text = text_of(left)
@@ -204,13 +205,6 @@ def _number(literal: Literal) -> Decimal | None:
     except InvalidOperation:
         return None
     return None if number.is_nan() else number
-
-
-def _sides(bound: _Bound) -> tuple[bool, ...]:
-    """True if it bounds from above (`<`), False from below; `=` does both."""
-    if bound.operator == "=":
-        return (True, False)
-    return (bound.operator.startswith("<"),)
 
 
 def _exclude(bound: _Bound, other: _Bound, *, below: bool) -> bool:
@@ -247,7 +241,8 @@ def fitting(
             found.append(Literal(literal.value))
         else:
             found += _typed(literal.value, datatype)
-    ordered = sorted(found, key=lambda one: _group(one) != _group(literal))
+    kind = _kind(literal.datatype.value)
+    ordered = sorted(found, key=lambda one: _kind(one.datatype.value) != kind)
     return tuple(one for one in ordered if one != literal)
 
 
@@ -273,10 +268,6 @@ def _typed(text: str, datatype: str) -> Iterator[Literal]:
             yield literal
     else:
         yield literal
-
-
-def _group(literal: Literal) -> str:
-    return _kind(literal.datatype.value)
 
 
 def _kind(datatype: str) -> str:

@@ -35,8 +35,8 @@ from askgraph.answers.validation._inference import (
 from askgraph.answers.validation.filters import fitting
 from askgraph.sparql import Pattern, Term
 from askgraph.sparql.prefixes import WELL_KNOWN, namespace_of, words_of_local_name
+from askgraph.sparql.serializer import text_of
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD
-from askgraph.sparql.write import text_of
 
 __all__ = ["schema"]
 
@@ -200,19 +200,17 @@ class _Case:
             types = [f"@{tag}" for tag in sorted(use.languages)]
         message = f"{self._name(step.predicate)} gives {', '.join(types[:_SHOWN])}, not {given}"
         place = _place(self.text, literal, self.atom.pattern, self.known)
+        # A store that compares numbers by value would find it.
+        is_number = literal.datatype.value in NUMERIC_DATATYPES
+        sure = _BY_VALUE if is_number and use.datatypes & NUMERIC_DATATYPES else 1.0
         return Finding(
             kind,
             message,
             place,
             str(literal),
             tuple(Proposal(text_of(form)) for form in forms),
-            round(use.objects_told * self.known.complete * self._sure(literal, use), 3),
+            round(use.objects_told * self.known.complete * sure, 3),
         )
-
-    def _sure(self, literal: Literal, use: PredicateUse) -> float:
-        """Less than even if a store that compares numbers by value would find it."""
-        own = literal.datatype.value
-        return _BY_VALUE if own in NUMERIC_DATATYPES and use.datatypes & NUMERIC_DATATYPES else 1.0
 
     def _like(self, step: Step) -> tuple[Step, ...]:
         """Predicates that fit between the ends; taken against the direction as this one is."""
@@ -222,9 +220,7 @@ class _Case:
             subjects = objects = None
         terms = (self.atom.object, self.atom.subject)
         hints = [hint for term in terms if (hint := _hint(term))]
-        found = _predicates_like(
-            step.predicate, self.known, subjects=subjects, objects=objects, hints=hints[:1]
-        )
+        found = _predicates_like(step.predicate, self.known, subjects, objects, hints[:1])
         return tuple(Step(one.predicate, one.inverse != step.inverse) for one in found)
 
     def _finding(
@@ -257,23 +253,21 @@ def _class_findings(
     """A class that the graph lacks, or that has not what the patterns ask of its instances."""
     claims = _claims_on(typing.subject, block, given, known)
     hint = _hint(typing.subject)
-    found = _classes_like(typing.cls, known, claims=claims, hints=[hint] if hint else [])
+    found = _classes_like(typing.cls, known, claims, [hint] if hint else [])
     name = written(typing.cls, text, known.prefixes)
     proposals = [
         Proposal(written(iri, text, known.prefixes), known.label(iri), iri) for iri in found
     ]
     place = _place(text, NamedNode(typing.cls), typing.pattern, known)
     if _is_unknown(typing, known):
-        message = f"{_the_graph(known)} has no instances of {name}"
+        kind, message = Kind.CLASS, f"{_the_graph(known)} has no instances of {name}"
         sure = known.complete
         if typing.below and known.hierarchy is None:
             sure = min(sure, _SPARE)
-        yield Finding(Kind.CLASS, message, place, typing.cls, tuple(proposals), sure)
     else:
-        message = f"{name} has not what is asked of {typing.subject}"
-        yield Finding(
-            Kind.SUBJECT, message, place, typing.cls, tuple(proposals), 0.9 * known.complete
-        )
+        kind, message = Kind.SUBJECT, f"{name} has not what is asked of {typing.subject}"
+        sure = 0.9 * known.complete
+    yield Finding(kind, message, place, typing.cls, tuple(proposals), sure)
 
 
 def _claims_on(term: Term, block: Block, given: Sequence[Env], known: Knowledge) -> list[Sorts]:
@@ -334,11 +328,9 @@ _CLOSE = 0.72  # by characters: the same name, mistyped
 def _predicates_like(
     wrong: str,
     known: Knowledge,
-    *,
-    subjects: Sorts | None = None,
-    objects: Sorts | None = None,
-    hints: Sequence[str] = (),
-    most: int = _MOST,
+    subjects: Sorts | None,
+    objects: Sorts | None,
+    hints: Sequence[str],
 ) -> tuple[Step, ...]:
     """The predicates that may be meant between ends of these sorts.
 
@@ -356,16 +348,11 @@ def _predicates_like(
                 weight = 0.2 * log10(1 + use.triples) - (2.5 if inverse else 0.0)
                 scored.append((_FIT * fit + alike + weight, use.iri, inverse))
     scored.sort(key=lambda one: (-one[0], one[1]))
-    return tuple(Step(iri, inverse) for _, iri, inverse in scored[:most])
+    return tuple(Step(iri, inverse) for _, iri, inverse in scored[:_MOST])
 
 
 def _classes_like(
-    wrong: str,
-    known: Knowledge,
-    *,
-    claims: Iterable[Sorts] = (),
-    hints: Sequence[str] = (),
-    most: int = _MOST,
+    wrong: str, known: Knowledge, claims: Iterable[Sorts], hints: Sequence[str]
 ) -> tuple[str, ...]:
     """The classes that may be meant of a thing of which `claims` hold, all or most."""
     wanted = [claim for claim in claims if claim]
@@ -377,7 +364,7 @@ def _classes_like(
         score = 2 * _FIT * fits + _alike(wrong, one.iri, one.names, hints)
         scored.append((score + 0.2 * log10(1 + one.instances), one.iri))
     scored.sort(key=lambda one: (-one[0], one[1]))
-    return tuple(iri for _, iri in scored[:most])
+    return tuple(iri for _, iri in scored[:_MOST])
 
 
 def _suits(

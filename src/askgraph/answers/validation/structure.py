@@ -19,11 +19,12 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
+    variables_in_scope,
     variables_of,
     walk,
 )
+from askgraph.sparql.serializer import text_of
 from askgraph.sparql.vocabulary import RDF_LANG_STRING, RDF_TYPE, XSD_STRING
-from askgraph.sparql.write import text_of
 
 __all__ = ["structure"]
 
@@ -45,7 +46,7 @@ def structure(subject: Subject, /) -> Iterator[Finding]:
 
 def _unbound(query: Query, text: str, *, sure: float) -> Iterator[Finding]:
     """Columns that nothing in the WHERE part gives."""
-    bound = set(_bound(query.where))
+    bound = _bound(query.where)
     bound |= {name.value for _, name in query.group_by if name is not None}
     computed = {name.value for name, value in query.columns if value is not None}
     for name, value in query.columns:
@@ -62,23 +63,9 @@ def _unbound(query: Query, text: str, *, sure: float) -> Iterator[Finding]:
                 )
 
 
-def _bound(part: object) -> Iterator[str]:
+def _bound(part: object) -> set[str]:
     """The names of the variables that a part may give a value."""
-    match part:
-        case Pattern() | Values():
-            yield from (name.value for name in variables_of(part))
-        case Bind(variable=variable):
-            yield variable.value
-        case Query(columns=columns) if columns:
-            yield from (name.value for name, _ in columns)
-        case Query(where=inner):
-            yield from _bound(inner)
-        case Nested(word=word) if word != "MINUS":
-            yield from (name.value for name in variables_of(part.name))
-            yield from _bound(part.group)
-        case Group(elements=parts) | Union(groups=parts):
-            for one in parts:
-                yield from _bound(one)
+    return {name.value for name in variables_in_scope(part)}
 
 
 def _ungrouped(query: Query, text: str) -> Iterator[Finding]:
@@ -132,7 +119,7 @@ def _products(
 ) -> Iterator[Finding]:
     """Products in a group; `asked` is what of it the query gives, None if that is all."""
     parts = [
-        {*_bound(one), *_named(one)} if any(_bound(one)) else set()
+        {*bound, *_named(one)} if (bound := _bound(one)) else set()
         for one in group.elements
         if _multiplies(one)
     ]
@@ -151,7 +138,7 @@ def _products(
             term=names[1],
             certainty=_COMPARED if _is_meant(blocks, asked) else _PRODUCT,
         )
-    around = [set(_bound(group)), *outside]
+    around = [_bound(group), *outside]
     for element in group.elements:
         inner = [element.group] if isinstance(element, Nested) else []
         inner += list(element.groups) if isinstance(element, Union) else []

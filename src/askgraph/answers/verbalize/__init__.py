@@ -32,8 +32,8 @@ from askgraph.sparql import Call, Group, Pattern, Query, Values, walk
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import best_label, words_of_local_name
 from askgraph.sparql.results import value_of
+from askgraph.sparql.serializer import text_of, tree_of
 from askgraph.sparql.vocabulary import RDF_TYPE
-from askgraph.sparql.write import text_of, tree_of
 
 _NAMESAKES = 20  # things of one name that are told apart by what differs
 _MOST = 10_000  # characters: the time grows with the square of the patterns

@@ -13,6 +13,13 @@ from askgraph.sparql import Call, Pattern, Query, Term, variables_of
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _DEPTH = 12
+_FORWARD = {"noun": "is", "any": "any link", "place": "place"}
+_BACKWARD = {
+    "noun": "inverse",
+    "any": "any link",
+    "place": "inverse place",
+    "verb": "inverse verb",
+}
 
 
 class Teller(ValueWords):
@@ -250,19 +257,13 @@ class Teller(ValueWords):
         return self.phrases.one(noun) if noun else self.say("something")
 
     def linked(self, relation: Relation, value: str, *, many: bool) -> str:
-        match relation.kind:
-            case "noun":
-                return self.say("is", relation.text, value)
-            case "any":
-                return self.say("any link", relation.text, value)
-            case "verb":
-                return self.phrases.relative(relation.text, value, many=many)
-            case "place":
-                return self.say(
-                    "place", self.phrases.instead(relation.text, self.say("in a place")), value
-                )
-            case _:
-                return self.say("relation", relation.text, value)
+        """The clause of a relation to a value."""
+        if relation.kind == "verb":
+            return self.phrases.relative(relation.text, value, many=many)
+        text = relation.text
+        if relation.kind == "place":
+            text = self.phrases.instead(text, self.say("in a place"))
+        return self.say(_FORWARD.get(relation.kind, "relation"), text, value)
 
     def backward(self, pattern: Pattern, relation: Relation) -> str:
         """The clause of a pattern whose object is spoken of."""
@@ -273,17 +274,7 @@ class Teller(ValueWords):
             value = self.say("that", self.noun(source))
         else:
             value = self.phrase(source, many=False)
-        match relation.kind:
-            case "noun":
-                return self.say("inverse", relation.text, value)
-            case "any":
-                return self.say("any link", relation.text, value)
-            case "place":
-                return self.say("inverse place", value)
-            case "verb":
-                return self.say("inverse verb", "", value, relation.text)
-            case _:
-                return self.say("inverse relation", relation.text, value)
+        return self.say(_BACKWARD.get(relation.kind, "inverse relation"), relation.text, value)
 
     def union_clauses(self, variable: Term, *, many: bool) -> list[str]:
         found = []

@@ -77,32 +77,23 @@ class Conditions:
         if len(items) <= _LISTED:
             return self.phrases.listed([self.words(item) for item in items], "or")
         # Dates or numbers from the least to the most; none if there is anything else.
-        terms = [unwrapped(item) for item in items]
-        literals = [term for term in terms if isinstance(term, Literal)]
-        kinds = {literal.datatype.value for literal in literals}
-        if len(literals) == len(terms) and kinds <= DATE_DATATYPES:
-            ordered = sorted(literals, key=lambda literal: literal.value)
-        elif len(literals) == len(terms) and kinds <= NUMERIC_DATATYPES:
-            ordered = sorted(literals, key=lambda literal: float(literal.value))
-        else:
-            ordered = []
-        if ordered:
-            return self.phrases.say(
-                "one of", len(items), self.words(ordered[0]), self.words(ordered[-1])
-            )
+        literals = [one for one in map(unwrapped, items) if isinstance(one, Literal)]
+        kinds = {one.datatype.value for one in literals}
+        dated, counted = kinds <= DATE_DATATYPES, kinds <= NUMERIC_DATATYPES
+        if len(literals) == len(items) and (dated or counted):
+            literals.sort(key=lambda one: one.value if dated else float(one.value))
+            ends = (self.words(literals[at]) for at in (0, -1))
+            return self.phrases.say("one of", len(items), *ends)
         shown = self.phrases.listed([self.words(item) for item in items[:2]])
         return self.phrases.say("one of many", len(items), shown)
 
     def text(self, conditions: Iterable[Condition]) -> str:
         """Return the conditions on one variable as one phrase; two bounds as a range."""
         found = list(conditions)
-        for low, high in ((">=", "<="), ("date >=", "date <=")):
-            least = next((c for c in found if c.key == low), None)
-            most = next((c for c in found if c.key == high), None)
-            if least and most:
-                found = [c for c in found if c is not least and c is not most]
-                found.append(Condition(least.variable, "between", f"{least.value}\0{most.value}"))
-        found = _years(found)
+        for low, high in ((">=", "<="), ("date >=", "date <="), ("date >=", "date <")):
+            ends = [next((c for c in found if c.key == key), None) for key in (low, high)]
+            if (both := _range(*ends)) is not None:
+                found = [*(c for c in found if not any(c is end for end in ends)), both]
         return self.phrases.listed([self.said(condition) for condition in found])
 
     def said(self, condition: Condition) -> str:
@@ -190,17 +181,20 @@ class Conditions:
         return Condition(subject, key, self.words(Literal(re.sub(r"\\(.)", r"\1", plain[2]))))
 
 
-def _years(conditions: list[Condition]) -> list[Condition]:
-    """Bounds at the turns of years as those years: `is in 1969`."""
-    first = next((c for c in conditions if c.key == "date >=" and c.value[4:] == "-01-01"), None)
-    end = next((c for c in conditions if c.key == "date <" and c.value[4:] == "-01-01"), None)
-    if first is None or end is None or not (first.value[:4] + end.value[:4]).isdigit():
-        return conditions
-    rest = [c for c in conditions if c is not first and c is not end]
-    start, last = int(first.value[:4]), int(end.value[:4]) - 1
-    if start == last:
-        return [*rest, Condition(first.variable, "year =", str(start))]
-    return [*rest, Condition(first.variable, "between", f"{start}\0{last}")]
+def _range(least: Condition | None, most: Condition | None) -> Condition | None:
+    """Two bounds as one; those at the turns of years as these: `is in 1969`."""
+    if least is None or most is None:
+        return None
+    value = f"{least.value}\0{most.value}"
+    if most.key == "date <":
+        turns = re.fullmatch(r"(\d{4})-01-01\0(\d{4})-01-01", value)
+        if turns is None:
+            return None
+        first, last = int(turns[1]), int(turns[2]) - 1
+        if first == last:
+            return Condition(least.variable, "year =", str(first))
+        value = f"{first}\0{last}"
+    return Condition(least.variable, "between", value)
 
 
 def parts_of(condition: Expression, operator: str) -> Iterator[Expression]:
@@ -324,18 +318,14 @@ class Nouns:
 
     def reachable(self, variable: Term) -> set[str]:
         """The names of a variable and of the values that hang on it."""
-        found = {variable.value} if isinstance(variable, Variable) else set()
-        for pattern in self.scope.patterns:
-            if pattern.subject == variable and isinstance(pattern.object, Variable):
-                found.add(pattern.object.value)
-        return found
+        ends = [variable, *(one.object for one in self.scope.patterns if one.subject == variable)]
+        return {end.value for end in ends if isinstance(end, Variable)}
 
 
 _FUNCTIONS = {
     **{name: name.lower() for name in "YEAR MONTH DAY STRLEN LANG ABS ROUND".split()},
     **dict.fromkeys(["CEIL", "FLOOR"], "round"),
 }
-_COMPARED = frozenset(["=", "!=", "<", ">", "<=", ">="])
 
 
 class ValueWords(Nouns, ABC):
@@ -428,7 +418,7 @@ class ValueWords(Nouns, ABC):
         if condition is not None:
             subject = self.reference(condition.variable)
             return f"{subject} {self.tests.text([self.dated(condition)])}"
-        if call.name in _COMPARED and len(texts) == 2:
+        if call.name in _COMPARISONS and len(texts) == 2:
             return f"{texts[0]} {self.say(call.name, texts[1])}"
         if call.name in ("&&", "||"):
             return self.listed(texts, "and" if call.name == "&&" else "or")

@@ -341,9 +341,7 @@ class Names:
         written: Callable[[Literal], str] | None = None,
     ) -> None:
         self.labels = labels
-        self.written = (
-            written  # numbers and dates as people write them; None leaves them as they are
-        )
+        self.written = written  # numbers and dates, as people write them; None: as they are
         self.values = values or {}  # what is known of variables, in words: said behind their nouns
         self.own_case = own_case  # no first letter of a label is made small
         self.phrases = phrases

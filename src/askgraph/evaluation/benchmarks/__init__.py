@@ -1,8 +1,8 @@
-"""Readers of the public formats of benchmarks, each with a sample file in its docstring.
+"""Readers of the public formats of benchmarks.
 
 Adding a benchmark is adding a class to `json_records`, if its records are JSON objects, and its
 name to the table of `askgraph.plugins`; else one file whose `__all__` names one class that fits
-`Benchmark`.
+`Benchmark`. A sample file belongs into `tests/contracts/benchmark_samples`.
 """
 
 from collections.abc import Mapping

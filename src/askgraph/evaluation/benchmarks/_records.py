@@ -26,6 +26,7 @@ Given = TypeVar("Given")
 
 _PROLOGUE = r"(?:\s|\#[^\n]*(?:\n|$)|PREFIX\s[^<>]*<[^<>]*>|BASE\s*<[^<>]*>|DEFINE\s[^\n]*\n)*"
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _FORM = re.compile(_PROLOGUE + r"(CONSTRUCT|DESCRIBE)\b", re.IGNORECASE)
 
 
@@ -207,12 +208,29 @@ def text_in(record: Record, key: str) -> str | None:
 
 
 def texts_in(record: Record, key: str) -> tuple[str, ...]:
-    """Return a list of texts, without the blank ones; one text alone counts as a list of one."""
+    """Return what is not blank of a text, an object with `string`, or a list of either."""
     value = record.get(key)
-    values = [value] if isinstance(value, str) else value or []
-    if not isinstance(values, list) or not all(isinstance(text, str | None) for text in values):
-        raise Unfit(f"{key!r} must be a list of texts")
-    return tuple(stripped for text in values if text and (stripped := text.strip()))
+    values = [
+        part.get("string") if isinstance(part, dict) else part
+        for part in (value if isinstance(value, list) else [value])
+    ]
+    if not all(isinstance(text, str | None) for text in values):
+        raise Unfit(f"{key!r} must be a text or a list of texts")
+    # DBLP-QuAD's files hold `\\u00ED` where `\u00ED` was meant.
+    texts = (
+        _ESCAPED.sub(lambda code: chr(int(code[1], 16)), text).strip()
+        for text in values
+        if isinstance(text, str)
+    )
+    return tuple(filter(None, texts))
+
+
+def objects_in(record: Record, key: str) -> list[Record]:
+    """Return a list of objects, empty if it is absent or null; `Unfit` for anything else."""
+    value = record.get(key) or []
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise Unfit(f"{key!r} must be a list of objects")
+    return value
 
 
 def query_in(record: Record, key: str = "query") -> str | None:
@@ -221,22 +239,30 @@ def query_in(record: Record, key: str = "query") -> str | None:
     return text_in(value, "sparql") if isinstance(value, dict) else text_in(record, key)
 
 
-def answers_in(record: Record, key: str, value_of: Callable[[object], str]) -> Table | None:
-    """Return the listed answers as a table of one column, None if there are none."""
-    answers = record.get(key)
-    if answers is None or answers == []:
-        return None
-    if not isinstance(answers, list):
-        raise Unfit(f"{key!r} must be a list of objects")
-    return Table.of_json(["x"], [[value_of(one)] for one in answers])
-
-
 def _object(line: str) -> Record | str:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         return f"not JSON: {error}"
-    return record if isinstance(record, dict) else "expected an object with 'id' and 'question'"
+    return record if isinstance(record, dict) else "expected an object"
+
+
+def stored_table(value: object) -> Table | None:
+    """Return answers as our own lines store them, or one result; None for none."""
+    match value:
+        case None:
+            return None
+        case {"vars": list(names), "rows": list(rows)} if all(
+            isinstance(row, list) and len(row) == len(names) for row in rows
+        ):
+            return Table.of_json([str(name) for name in names], rows)
+        case {"vars": _} | {"rows": _}:
+            raise Unfit(
+                "'answers' must be {'vars': […], 'rows': [[…], …]}, each row as long as vars, or "
+                "{'boolean': true}"
+            )
+        case _:
+            return table_of_result(value)
 
 
 def table_of_result(result: object) -> Table:

@@ -12,7 +12,17 @@ from pathlib import Path
 from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Benchmark, Contents
-from askgraph.evaluation.benchmarks._records import Unfit, table_of_result
+from askgraph.evaluation.benchmarks._records import (
+    Record,
+    Unfit,
+    lines,
+    numbered,
+    objects_in,
+    query_in,
+    stored_table,
+    table_of_result,
+    text_in,
+)
 from askgraph.evaluation.benchmarks.questions_jsonl import QuestionsJsonl
 from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
 from askgraph.evaluation.questions import GoldQuestion, write_questions
@@ -22,12 +32,19 @@ from askgraph.graph.examples.shacl import read_shacl
 from askgraph.sparql.lexer import with_declared
 
 __all__ = [
+    "Record",
     "Unfit",
     "detected",
     "examples_in",
+    "lines",
+    "numbered",
+    "objects_in",
+    "query_in",
     "read_benchmark",
     "read_questions",
+    "stored_table",
     "table_of_result",
+    "text_in",
     "text_of",
     "write_lines_of",
 ]

@@ -1,10 +1,8 @@
 """Benchmarks whose records are JSON objects, each of them a question: what is where in a record."""
-# ruff: noqa: E501
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -18,7 +16,6 @@ from askgraph.evaluation.benchmarks._records import (
     Record,
     Text,
     Unfit,
-    answers_in,
     each,
     gathered,
     graph_of,
@@ -28,6 +25,7 @@ from askgraph.evaluation.benchmarks._records import (
     listed,
     loaded,
     numbered,
+    objects_in,
     query_in,
     split_in,
     table_of_bindings,
@@ -39,97 +37,138 @@ from askgraph.evaluation.benchmarks._records import (
 )
 from askgraph.evaluation.questions import GoldQuestion
 
+Keys = frozenset[str]
 
-class Reader(ABC):
-    """A format whose records are JSON objects.
+
+class Reader:
+    """A format whose records are JSON objects: the keys of what a question is made of.
 
     Attributes:
+        splits: The usual parts of the benchmark.
         signs: The keys by which a file is recognised.
+        any_signs: Further ones, one of which must be there.
+        no_signs: Those of another format that is alike.
+        opening: The first character of a file.
+        has_lines: Whether each line of a file is a record.
         key: That of the list of records in the file's object, None if the file is the list.
         id_key: That of a record's id.
         text_keys: Those of the English text; the first that has one counts.
+        paraphrase_keys: Those of other wordings; the first is asked if there is no text.
+        no_texts: What stands for no text, in lower case.
+        query_keys: Those of the gold query; the first that has one counts.
+        tag_keys: Those of tags.
+        entity_keys: Those of the entities that the question is about.
+        predicate_keys: Those of the predicates.
         language: The one that is asked for if no other is.
         graph: The one that the questions are about, None if their queries tell.
     """
 
     splits: ClassVar[tuple[str, ...]] = ()
-    signs: ClassVar[frozenset[str]] = frozenset()
+    signs: ClassVar[Keys] = frozenset()
+    any_signs: ClassVar[Keys] = frozenset()
+    no_signs: ClassVar[Keys] = frozenset()
+    opening: ClassVar[str] = ""
+    has_lines: ClassVar[bool] = False
     key: ClassVar[str | None] = None
     id_key: ClassVar[str] = "id"
     text_keys: ClassVar[tuple[str, ...]] = ("question",)
+    paraphrase_keys: ClassVar[tuple[str, ...]] = ()
+    no_texts: ClassVar[frozenset[str]] = frozenset()
+    query_keys: tuple[str, ...] = ("sparql",)
+    tag_keys: ClassVar[tuple[str, ...]] = ()
+    entity_keys: ClassVar[tuple[str, ...]] = ()
+    predicate_keys: ClassVar[tuple[str, ...]] = ()
     language: ClassVar[str | None] = None
     graph: str | None = None
 
-    @abstractmethod
-    def question(self, id: str, record: Record) -> GoldQuestion:
-        """Return the question that a record is, without its text."""
-
-    def texts(self, record: Record) -> Sequence[Text]:
-        """Return the wordings of a record."""
-        found = (text for key in self.text_keys if (text := text_in(record, key)))
-        return [Text(next(found, ""), "en")]
-
     def recognises(self, path: Path, head: str) -> bool:
         """Recognise a file by the keys of its records."""
-        return self.signs <= keys_in(head)
-
-    def records(self, path: Path) -> Iterator[tuple[str, Record | str]]:
-        """Yield the records of a file, each with its place."""
-        return listed(path, key=self.key)
+        head = head.lstrip()
+        keys = keys_in(head.partition("\n")[0] if self.has_lines else head)
+        has_signs = self.signs <= keys and self.no_signs.isdisjoint(keys)
+        has_any = not self.any_signs or not self.any_signs.isdisjoint(keys)
+        return has_signs and has_any and head.startswith(self.opening)
 
     def read(self, path: Path, *, language: str | None = None) -> Contents:
         """Read all questions, those of an unknown graph with the graph that their queries name."""
         split = split_in(path, self.splits)
 
         def questions(place: str, record: Record) -> Iterator[Item]:
-            question = self.question(identity(record, self.id_key, place), record)
-            wanted = language or self.language
-            return wordings(place, replace(question, split=split), self.texts(record), wanted)
+            question = replace(
+                self.question(record), id=identity(record, self.id_key, place), split=split
+            )
+            return wordings(place, question, self.texts(record), language or self.language)
 
         contents = gathered(each(self.records(path), questions))
         graph = self.graph or graph_of(question.sparql or "" for question in contents.questions)
         return replace(contents, graph=graph, prefixes=PREFIXES.get(graph or "", {}))
 
+    def records(self, path: Path) -> Iterator[tuple[str, Record | str]]:
+        """Yield the records of a file, each with its place."""
+        return lines(path) if self.has_lines else listed(path, key=self.key)
+
+    def texts(self, record: Record) -> Sequence[Text]:
+        """Return the wordings that can be asked."""
+        return [Text("".join(self._worded(record)[:1]), "en")]
+
+    def question(self, record: Record) -> GoldQuestion:
+        """Return the question that a record is, without its id and its text."""
+        return GoldQuestion(
+            "",
+            "",
+            sparql=next(
+                (query for key in self.query_keys if (query := query_in(record, key))), None
+            ),
+            answers=self.answers(record),
+            tags=_collect(record, self.tag_keys),
+            entities=tuple(map(self.to_iri, _collect(record, self.entity_keys))),
+            predicates=tuple(map(self.to_iri, _collect(record, self.predicate_keys))),
+            paraphrases=self._worded(record)[1:],
+        )
+
+    def answers(self, record: Record) -> Table | None:
+        """Return the stored answers; None for a format without."""
+        return None
+
+    def to_iri(self, name: str) -> str:
+        """Return the IRI of an entity or predicate as a record names it."""
+        return FREEBASE["ns"] + name if self.graph == "freebase" else wikidata_iri(name.strip("<>"))
+
+    def _worded(self, record: Record) -> tuple[str, ...]:
+        texts = next((found for key in self.text_keys if (found := texts_in(record, key))), ())
+        worded = (*texts, *_collect(record, self.paraphrase_keys))
+        return tuple(text for text in worded if text.lower() not in self.no_texts)
+
+
+def _collect(record: Record, keys: Sequence[str]) -> tuple[str, ...]:
+    return tuple(text for key in keys for text in texts_in(record, key))
+
 
 class ComplexWebQuestions(Reader):
     """ComplexWebQuestions: questions of WebQSP made complex by a program, then told by people.
 
-    Talmor and Berant, "The Web as a Knowledge-Base for Answering Complex Questions", NAACL 2018. The
-    question as the program wrote it is kept as a paraphrase, how it was made complex as a tag.
-
-    A sample, `ComplexWebQuestions_sample_dev.json`:
-
-        [{"ID": "WebQTest-90001_0a1b", "webqsp_ID": "WebQTest-90001",
-          "question": "What is spoken where Ada Example was born?",
-          "machine_question": "what do people in the place where Ada Example was born speak",
-          "compositionality_type": "composition",
-          "sparql": "SELECT ?x { ns:m.0exam3 ns:people.person.place_of_birth/ns:p.spoken ?x }",
-          "answers": [{"answer_id": "m.0exam2", "answer": "Exemplish", "aliases": []}]}]
+    Talmor and Berant, "The Web as a Knowledge-Base for Answering Complex Questions", NAACL 2018.
+    The question as the program wrote it is kept as a paraphrase, how it was made complex as a tag.
     """
 
     title: ClassVar[str] = "ComplexWebQuestions"
     splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
     signs = frozenset({"webqsp_ID", "machine_question"})
     id_key = "ID"
+    paraphrase_keys = ("machine_question",)
+    tag_keys = ("compositionality_type",)
     graph = "freebase"
 
-    def question(self, id: str, record: Record) -> GoldQuestion:
-        """Return a question with its query and stored answers."""
-        return GoldQuestion(
-            id,
-            "",
-            sparql=query_in(record, "sparql"),
-            answers=answers_in(record, "answers", self._value),
-            tags=texts_in(record, "compositionality_type"),
-            paraphrases=texts_in(record, "machine_question"),
-        )
+    def answers(self, record: Record) -> Table | None:
+        """Return the stored answers, things as IRIs."""
+        values = [self._value(answer) for answer in objects_in(record, "answers")]
+        return Table.of_json(["x"], [[value] for value in values]) if values else None
 
-    @staticmethod
-    def _value(answer: object) -> str:
+    def _value(self, answer: Record) -> str:
         match answer:
-            case Mapping() if isinstance(name := answer.get("answer_id"), str) and name:
-                return FREEBASE["ns"] + name if name.startswith(("m.", "g.")) else name
-            case Mapping() if isinstance(text := answer.get("answer"), str):
+            case {"answer_id": str(name)} if name:
+                return self.to_iri(name) if name.startswith(("m.", "g.")) else name
+            case {"answer": str(text)}:
                 return text
             case _:
                 raise Unfit("an answer must be an object with 'answer_id' or 'answer', a text")
@@ -138,46 +177,20 @@ class ComplexWebQuestions(Reader):
 class DblpQuad(Reader):
     """DBLP-QuAD: 10,000 questions made from templates over the bibliography DBLP.
 
-    Banerjee et al., "DBLP-QuAD: A Question Answering Dataset over the DBLP Scholarly Knowledge Graph",
-    BIR 2023 (CC BY 4.0).
-
-    A sample, `questions.json`:
-
-        {"questions": [{
-           "id": "Q90001", "query_type": "SINGLE_FACT",
-           "question": {"string": "Which papers did Ada Example write?"},
-           "paraphrased_question": {"string": "List the publications of Ada Example."},
-           "query": {"sparql": "SELECT DISTINCT ?answer WHERE { ?answer <https://dblp.org/rdf/schema#authoredBy> <https://dblp.org/pid/00/90001> }"},
-           "template_id": "TC01",
-           "entities": ["<https://dblp.org/pid/00/90001>"],
-           "relations": ["<https://dblp.org/rdf/schema#authoredBy>"],
-           "temporal": false, "held_out": false}]}
+    Banerjee et al., "DBLP-QuAD: A Question Answering Dataset over the DBLP Scholarly Knowledge
+    Graph", BIR 2023 (CC BY 4.0).
     """
 
     title: ClassVar[str] = "DBLP-QuAD"
     splits: ClassVar[tuple[str, ...]] = ("train", "valid", "test")
     signs = frozenset({"questions", "query_type", "held_out"})
     key = "questions"
+    query_keys = ("query",)
+    paraphrase_keys = ("paraphrased_question",)
+    tag_keys = ("query_type", "template_id")
+    entity_keys = ("entities",)
+    predicate_keys = ("relations",)
     graph = "dblp"
-
-    def question(self, id: str, record: Record) -> GoldQuestion:
-        """Return a question; query type and template are tags."""
-        return GoldQuestion(
-            id,
-            "",
-            sparql=query_in(record),
-            tags=(*texts_in(record, "query_type"), *texts_in(record, "template_id")),
-            entities=tuple(iri.strip("<>") for iri in texts_in(record, "entities")),
-            predicates=tuple(iri.strip("<>") for iri in texts_in(record, "relations")),
-            paraphrases=(
-                *_strings(record.get("question"))[1:],
-                *_strings(record.get("paraphrased_question")),
-            ),
-        )
-
-    def texts(self, record: Record) -> Sequence[Text]:
-        """Return the first wording."""
-        return [Text("".join(_strings(record.get("question"))[:1]), "en")]
 
 
 class SciQa(DblpQuad):
@@ -185,99 +198,44 @@ class SciQa(DblpQuad):
 
     Auer et al., "The SciQA Scientific Question Answering Benchmark for Scholarly Knowledge",
     Scientific Reports 13, 2023 (CC BY 4.0).
-
-    A sample, `sciqa_sample_test.json`:
-
-        {"questions": [{
-           "id": "AQ90001", "query_type": "Factoid",
-           "question": {"string": "Which models were tried on the Example data set?"},
-           "paraphrased_question": [],
-           "query": {"sparql": "SELECT DISTINCT ?model WHERE { ?model a orkgc:Model ; orkgp:HAS_DATASET ?data . ?data rdfs:label \\"Example\\" }"},
-           "template_id": "T01", "auto_generated": true, "query_shape": "Tree",
-           "query_class": "WHICH-WHAT", "number_of_patterns": 3}]}
     """
 
     title: ClassVar[str] = "SciQA"
+    signs = frozenset({"questions", "query_type"})
+    any_signs = frozenset({"query_shape", "auto_generated"})
     graph = "orkg"
-
-    def recognises(self, path: Path, head: str) -> bool:
-        """Recognise it by the shape of a query and whether it was generated."""
-        keys = keys_in(head)
-        made = {"query_shape", "auto_generated"} & keys
-        return {"questions", "query_type"} <= keys and bool(made)
-
-
-_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
-
-
-def _strings(value: object) -> tuple[str, ...]:
-    """Return the texts of a text, of an object with `string`, or of a list of either."""
-    match value:
-        case None:
-            return ()
-        case dict():
-            return _strings(text_in(value, "string"))
-        case str(text):
-            # The files hold `\\u00ED` where `\u00ED` was meant.
-            plain = _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text.strip())
-            return (plain,) if plain else ()
-        case list(several):
-            return tuple(string for one in several for string in _strings(one))
-        case _:
-            raise Unfit("its question is neither text nor an object with 'string'")
 
 
 class GraspLines(Reader):
     """The lines of JSON in which GRASP's repository keeps many public benchmarks.
 
     Walter and Bast, "GRASP: Generic Reasoning And SPARQL Generation across Knowledge Graphs", arXiv
-    2507.08107, section 4 (the licence is that of each benchmark). `info.invalid` marks questions whose query
-    its authors could not use; they are read, with the tag `invalid`.
-
-    A sample, `sample_test.jsonl`:
-
-        {"id": "test_0", "question": "Which lakes lie in Exampleland?", "sparql": "PREFIX wd: <http://www.wikidata.org/entity/> PREFIX wdt: <http://www.wikidata.org/prop/direct/> SELECT ?lake { ?lake wdt:P31 wd:Q23397 ; wdt:P17 wd:Q1000003 }", "paraphrases": ["What are the lakes of Exampleland?"], "info": {"invalid": false}}
+    2507.08107, section 4 (the licence is that of each benchmark). `info.invalid` marks questions
+    whose query its authors could not use; they are read, with the tag `invalid`.
     """
 
     title: ClassVar[str] = "GRASP's benchmark lines"
     splits: ClassVar[tuple[str, ...]] = ("train", "val", "dev", "test")
+    signs = frozenset({"id", "question", "sparql"})
+    any_signs = frozenset({"paraphrases", "info"})
+    opening = "{"
+    has_lines = True
+    paraphrase_keys = ("paraphrases",)
 
-    def recognises(self, path: Path, head: str) -> bool:
-        """Recognise it by a first line with paraphrases or info beside question and query."""
-        first = head.lstrip().partition("\n")[0]
-        keys = keys_in(first)
-        more = {"paraphrases", "info"} & keys
-        return first.startswith("{") and {"id", "question", "sparql"} <= keys and bool(more)
-
-    def records(self, path: Path) -> Iterator[tuple[str, Record | str]]:
-        """Yield the object of each line."""
-        return lines(path)
-
-    def question(self, id: str, record: Record) -> GoldQuestion:
+    def question(self, record: Record) -> GoldQuestion:
         """Return a question, tagged if its authors could not use its query."""
-        info = record.get("info")
-        return GoldQuestion(
-            id,
-            "",
-            sparql=query_in(record, "sparql"),
-            tags=("invalid",) if isinstance(info, dict) and info.get("invalid") is True else (),
-            paraphrases=texts_in(record, "paraphrases"),
-        )
+        match record.get("info"):
+            case {"invalid": True}:
+                return replace(super().question(record), tags=("invalid",))
+            case _:
+                return super().question(record)
 
 
 class LcQuad(Reader):
-    """LC-QuAD 1.0: 5,000 questions made from templates and corrected by people, over DBpedia 2016-04.
+    """LC-QuAD 1.0: 5,000 questions from templates, corrected by people, over DBpedia 2016-04.
 
     Trivedi et al., "LC-QuAD: A Corpus for Complex Question Answering over Knowledge Graphs", ISWC
     2017 (GPL 3.0).
-
-    A sample, `lcquad_sample_train.json`:
-
-        [{"_id": "0001",
-          "corrected_question": "Which lakes lie in Exampleland?",
-          "intermediary_question": "What are the <lakes> whose <country> is <Exampleland>?",
-          "sparql_query": "SELECT DISTINCT ?uri WHERE { ?uri <http://dbpedia.org/ontology/country> <http://dbpedia.org/resource/Exampleland> }",
-          "sparql_template_id": 301}]
     """
 
     title: ClassVar[str] = "LC-QuAD 1.0"
@@ -285,87 +243,49 @@ class LcQuad(Reader):
     signs = frozenset({"corrected_question"})
     id_key = "_id"
     text_keys = ("corrected_question",)
+    query_keys = ("sparql_query", "query")  # in the files, and as the project's page says
     graph = "dbpedia"
 
-    def question(self, id: str, record: Record) -> GoldQuestion:
+    def question(self, record: Record) -> GoldQuestion:
         """Return a question, tagged with its template."""
         template = record.get("sparql_template_id", record.get("id"))
-        return GoldQuestion(
-            id,
-            "",
-            # The project's page calls the key `query`, its files `sparql_query`.
-            sparql=query_in(record, "sparql_query") or query_in(record),
-            tags=() if template is None else (f"template {template}",),
-        )
+        tags = () if template is None else (f"template {template}",)
+        return replace(super().question(record), tags=tags)
 
 
-@dataclass(frozen=True)
 class LcQuad2(Reader):
-    """LC-QuAD 2.0: 30,000 questions made from templates and reworded, over Wikidata and DBpedia 2018.
+    """LC-QuAD 2.0: 30,000 questions from templates, reworded, over Wikidata and DBpedia 2018.
 
     Dubey et al., "LC-QuAD 2.0: A Large Dataset for Complex Question Answering over Wikidata and
     DBpedia", ISWC 2019. Some questions are null; their paraphrase is asked then.
-
-    A sample, `lcquad2_sample_train.json`:
-
-        [{"uid": 90001,
-          "NNQT_question": "What is the {population} of {Exampletown}?",
-          "question": "How many people live in Exampletown?",
-          "paraphrased_question": "What is the number of inhabitants of Exampletown?",
-          "sparql_wikidata": "SELECT ?answer WHERE { wd:Q1000001 wdt:P1082 ?answer }",
-          "sparql_dbpedia18": "SELECT ?answer WHERE { <http://wikidata.dbpedia.org/resource/Q1000001> <http://dbpedia.org/ontology/populationTotal> ?answer }",
-          "template": "E REF ?F", "template_index": 65, "subgraph": "simple question right"}]
     """
 
     title: ClassVar[str] = "LC-QuAD 2.0"
     splits: ClassVar[tuple[str, ...]] = ("train", "test")
     signs = frozenset({"NNQT_question"})
     id_key = "uid"
-    graph: Literal["wikidata", "dbpedia"] = "wikidata"
+    paraphrase_keys = ("paraphrased_question",)
+    no_texts = frozenset({"n/a", "na", "nan", "none", "null"})
+    tag_keys = ("subgraph", "template")
 
-    def question(self, id: str, record: Record) -> GoldQuestion:
-        """Return a question with the query over one of its two graphs."""
-        queries = {"wikidata": "sparql_wikidata", "dbpedia": "sparql_dbpedia18"}
-        return GoldQuestion(
-            id,
-            "",
-            sparql=query_in(record, queries[self.graph]),
-            tags=(*texts_in(record, "subgraph"), *texts_in(record, "template")),
-            paraphrases=self._worded(record)[1:],
-        )
-
-    def texts(self, record: Record) -> Sequence[Text]:
-        """Return the question, or its paraphrase if that is null."""
-        return [Text("".join(self._worded(record)[:1]), "en")]
-
-    @staticmethod
-    def _worded(record: Record) -> tuple[str, ...]:
-        no_text = {"n/a", "na", "nan", "none", "null"}
-        texts = (*texts_in(record, "question"), *texts_in(record, "paraphrased_question"))
-        return tuple(text for text in texts if text.lower() not in no_text)
+    def __init__(self, graph: Literal["wikidata", "dbpedia"] = "wikidata") -> None:
+        self.graph = graph
+        self.query_keys = ("sparql_wikidata" if graph == "wikidata" else "sparql_dbpedia18",)
 
 
 class PatQuestions(Reader):
     """PAT-Questions: questions whose answer changes with the present, over snapshots of Wikidata.
 
     Meem et al., "PAT-Questions: A Self-Updating Benchmark for Present-Anchored Temporal Question
-    Answering", Findings of ACL 2024. A file is one snapshot and one number of hops; the stored answers
-    hold for that snapshot only. The files hold no queries.
-
-    A sample, `PAT-singlehop.json`:
-
-        {"Which team does Ada Example play for currently?": {
-           "question": "Which team does Ada Example play for currently?",
-           "subject": {"subject": "Q1000005", "subLabel": "Ada Example"},
-           "text answers": ["Exampletown United"],
-           "answer annotations": [{"ID": "Q1000006", "Label": "Exampletown United"}],
-           "relations": ["P54"],
-           "template": "Which team does {subject} play for currently?", "uniq_id": 1}}
+    Answering", Findings of ACL 2024. A file is one snapshot and one number of hops; the stored
+    answers hold for that snapshot only. The files hold no queries.
     """
 
     title: ClassVar[str] = "PAT-Questions"
     signs = frozenset({"text answers", "answer annotations"})
     id_key = "uniq_id"
+    tag_keys = ("template",)
+    predicate_keys = ("relations",)
     graph = "wikidata"
 
     def records(self, path: Path) -> Iterator[tuple[str, Record | str]]:
@@ -376,107 +296,69 @@ class PatQuestions(Reader):
             raise SetupError(f"{path}: expected an object with a record for each question")
         return numbered(path, records)
 
-    def question(self, id: str, record: Record) -> GoldQuestion:
-        """Return a question with the answers of this snapshot."""
-        relations = texts_in(record, "relations")
-        hops = () if not relations else ("single-hop",) if len(relations) == 1 else ("multi-hop",)
-        template = text_in(record, "template")
-        subject = record.get("subject")
+    def question(self, record: Record) -> GoldQuestion:
+        """Return a question, tagged with the number of its hops."""
+        question, subject = super().question(record), record.get("subject")
         name = text_in(subject, "subject") if isinstance(subject, dict) else None
-        return GoldQuestion(
-            id,
-            "",
-            sparql=query_in(record, "sparql"),
-            answers=self._answers(record),
-            tags=(*hops, *([template] if template else [])),
-            entities=(wikidata_iri(name),) if name else (),
-            predicates=tuple(map(wikidata_iri, relations)),
+        hops = ("", "single-hop", "multi-hop")[min(2, len(question.predicates))]
+        return replace(
+            question,
+            tags=tuple(filter(None, (hops, *question.tags))),
+            entities=(self.to_iri(name),) if name else (),
         )
 
-    def _answers(self, record: Record) -> Table | None:
+    def answers(self, record: Record) -> Table | None:
         """Return the annotated answers, entities as IRIs; else the plain texts."""
-        annotations = record.get("answer annotations")
-        if not isinstance(annotations, list | None):
-            raise Unfit("'answer annotations' must be a list")
-        values = [self._value(annotation) for annotation in annotations or []]
-        texts = texts_in(record, "text answers")
-        values = values or [{"type": "literal", "value": text} for text in texts]
-        return table_of_bindings([{"answer": value} for value in values]) if values else None
-
-    @staticmethod
-    def _value(annotation: object) -> dict[str, str]:
-        if not isinstance(annotation, dict):
-            raise Unfit("one of its 'answer annotations' is no object")
-        name = text_in(annotation, "ID") or text_in(annotation, "Label")
-        if name is None:
+        names = [
+            text_in(annotation, "ID") or text_in(annotation, "Label")
+            for annotation in objects_in(record, "answer annotations")
+        ]
+        if None in names:
             raise Unfit("one of its 'answer annotations' has neither 'ID' nor 'Label'")
-        if re.fullmatch(r"Q[0-9]+", name):
-            return {"type": "uri", "value": wikidata_iri(name)}
-        return {"type": "literal", "value": name}
+        values = list(filter(None, names)) or list(texts_in(record, "text answers"))
+        bindings = [
+            {"answer": {"type": "uri", "value": self.to_iri(value)}}
+            if re.fullmatch(r"Q[0-9]+", value)
+            else {"answer": {"type": "literal", "value": value}}
+            for value in values
+        ]
+        return table_of_bindings(bindings) if bindings else None
 
 
 class Qald(Reader):
     """QALD: questions in many languages over DBpedia or Wikidata (QALD-7, -9, -9-plus, -10).
 
-    Usbeck et al., "QALD-10 – The 10th challenge on question answering over linked data", Semantic Web
-    2023 (QALD-10: MIT licence); Perevalov et al., "QALD-9-plus", ICSC 2022 (CC BY 4.0). The Wikidata
-    version of SimpleQuestions is also published in this form.
-
-    A sample, `qald_sample_test.json`:
-
-        {"dataset": {"id": "qald-sample"},
-         "questions": [{
-           "id": "7", "answertype": "resource", "aggregation": false,
-           "question": [
-             {"language": "en", "string": "Which river crosses Exampletown?", "keywords": "river"},
-             {"language": "de", "string": "Welcher Fluss fließt durch Exampletown?"},
-             {"language": "de", "string": "Welcher Fluss durchquert Exampletown?"}],
-           "query": {"sparql": "SELECT ?uri WHERE { wd:Q1000001 wdt:P206 ?uri }"},
-           "answers": [{
-             "head": {"vars": ["uri"]},
-             "results": {"bindings": [
-               {"uri": {"type": "uri", "value": "http://www.wikidata.org/entity/Q1000002"}}]}}]}]}
+    Usbeck et al., "QALD-10 – The 10th challenge on question answering over linked data", Semantic
+    Web 2023 (QALD-10: MIT licence); Perevalov et al., "QALD-9-plus", ICSC 2022 (CC BY 4.0). The
+    Wikidata version of SimpleQuestions is also published in this form.
     """
 
     title: ClassVar[str] = "QALD 7, 9, 9-plus, 10"
     splits: ClassVar[tuple[str, ...]] = ("train", "test")
     signs = frozenset({"questions", "question", "language", "string"})
+    no_signs = frozenset({"query_type"})
     key = "questions"
+    query_keys = ("query",)
+    tag_keys = ("answertype",)
 
-    def recognises(self, path: Path, head: str) -> bool:
-        """Recognise it by a question that is a list of strings with their languages."""
-        return super().recognises(path, head) and "query_type" not in keys_in(head)
-
-    def question(self, id: str, record: Record) -> GoldQuestion:
-        """Return a question with its stored answers; out of scope, it has no query."""
-        query = query_in(record)
-        out_of_scope = query == "OUT OF SCOPE"
-        kind = text_in(record, "answertype")
-        flags = (one for one in ("aggregation", "onlydbo", "hybrid") if record.get(one) is True)
-        return GoldQuestion(
-            id,
-            "",
-            sparql=None if out_of_scope else query,
-            answers=self._answers(record.get("answers")),
-            tags=(*([kind] if kind else []), *flags),
-            unanswerable=out_of_scope,
-        )
+    def question(self, record: Record) -> GoldQuestion:
+        """Return a question with its flags as tags; out of scope, it has no query."""
+        question = replace(super().question(record), paraphrases=())
+        flags = [key for key in ("aggregation", "onlydbo", "hybrid") if record.get(key) is True]
+        question = replace(question, tags=(*question.tags, *flags))
+        out_of_scope = question.sparql == "OUT OF SCOPE"
+        return replace(question, sparql=None, unanswerable=True) if out_of_scope else question
 
     def texts(self, record: Record) -> Sequence[Text]:
         """Return the wordings in all languages."""
-        value = record.get("question")
-        if not isinstance(value, list):
-            raise Unfit("'question' must be a list of objects with 'language' and 'string'")
-        if not all(isinstance(wording, dict) for wording in value):
-            raise Unfit("a wording in 'question' is no object")
-        return [Text(text_in(one, "string") or "", text_in(one, "language")) for one in value]
+        return [
+            Text(text_in(wording, "string") or "", text_in(wording, "language"))
+            for wording in objects_in(record, "question")
+        ]
 
-    @staticmethod
-    def _answers(value: object) -> Table | None:
+    def answers(self, record: Record) -> Table | None:
         """Return the table of the only result, or of several with the same variables."""
-        if not isinstance(value, list | None):
-            raise Unfit("'answers' must be a list")
-        tables = [table_of_result(result) for result in value or []]
+        tables = [table_of_result(result) for result in objects_in(record, "answers")]
         if len(tables) < 2:
             return tables[0] if tables else None
         variables = tables[0].variables
@@ -488,69 +370,45 @@ class Qald(Reader):
 
 
 class Rubq(Reader):
-    """RuBQ 1.0 and 2.0: Russian quiz questions over Wikidata, each with a machine's English version.
+    """RuBQ 1.0 and 2.0: Russian quiz questions over Wikidata, with a machine's English version.
 
     Korablinov and Braslavski, "RuBQ: A Russian Dataset for Question Answering over Wikidata", ISWC
-    2020; Rybin et al., "RuBQ 2.0", ESWC 2021 (CC BY-SA 4.0). Questions tagged `no_answer` have none in
-    Wikidata.
-
-    A sample, `RuBQ_sample_dev.json`:
-
-        [{"uid": 90001, "question_text": "В какой стране находится Примерград?",
-          "question_eng": "In which country is Exampletown?", "answer_text": "Примерландия",
-          "query": "SELECT ?answer WHERE { wd:Q1000001 wdt:P17 ?answer }",
-          "question_uris": ["http://www.wikidata.org/entity/Q1000001"], "question_props": ["wdt:P17"],
-          "answers": [{"type": "uri", "label": "Примерландия",
-                       "value": "http://www.wikidata.org/entity/Q1000003"}],
-          "tags": ["1-hop"], "RuBQ_version": "1.0"},
-         {"uid": 90002, "question_text": "Кто придумал Примерград?", "question_eng": null,
-          "answer_text": "Никто", "query": null, "question_uris": [], "answers": [],
-          "tags": ["no_answer"]}]
+    2020; Rybin et al., "RuBQ 2.0", ESWC 2021 (CC BY-SA 4.0). Questions tagged `no_answer` have none
+    in Wikidata.
     """
 
     title: ClassVar[str] = "RuBQ 1.0, 2.0"
     splits: ClassVar[tuple[str, ...]] = ("dev", "test")
     signs = frozenset({"uid", "question_text", "question_uris"})
     id_key = "uid"
+    query_keys = ("query",)
+    tag_keys = ("tags",)
+    entity_keys = ("question_uris",)
+    predicate_keys = ("question_props",)
     language = "ru"
     graph = "wikidata"
 
-    def question(self, id: str, record: Record) -> GoldQuestion:
+    def question(self, record: Record) -> GoldQuestion:
         """Return a question; one without an answer in Wikidata is unanswerable."""
-        tags = texts_in(record, "tags")
-        answers = record.get("answers")
-        if not isinstance(answers, list | None):
-            raise Unfit("'answers' must be a list")
-        return GoldQuestion(
-            id,
-            "",
-            sparql=query_in(record),
-            answers=table_of_bindings([{"answer": one} for one in answers]) if answers else None,
-            tags=tags,
-            unanswerable=not {"no_answer", "no-answer"}.isdisjoint(tags),
-            entities=texts_in(record, "question_uris"),
-            predicates=tuple(map(wikidata_iri, texts_in(record, "question_props"))),
-        )
+        question = super().question(record)
+        return replace(question, unanswerable=bool({"no_answer", "no-answer"} & {*question.tags}))
 
     def texts(self, record: Record) -> Sequence[Text]:
         """Return the Russian text and the English one."""
         texts = (("question_text", "ru"), ("question_eng", "en"))
         return [Text(text_in(record, key) or "", language) for key, language in texts]
 
+    def answers(self, record: Record) -> Table | None:
+        """Return the stored answers."""
+        bindings = [{"answer": answer} for answer in objects_in(record, "answers")]
+        return table_of_bindings(bindings) if bindings else None
+
 
 class SimpleDbpediaQa(Reader):
     """SimpleDBpediaQA: the questions of SimpleQuestions about one fact that DBpedia has.
 
-    Azmy et al., "Farewell Freebase: Migrating the SimpleQuestions Dataset to DBpedia", COLING 2018. A
-    fact may be said by several predicates; the query takes what any of them gives.
-
-    A sample, `simpledbpediaqa_sample_test.json`:
-
-        {"Dataset": "SimpleDBpediaQA", "Split": "test", "Questions": [{
-          "ID": "90001", "Query": "who wrote the example book",
-          "Subject": "http://dbpedia.org/resource/Example_(book)",
-          "PredicateList": [{"Predicate": "http://dbpedia.org/ontology/author",
-                             "Direction": "forward", "Constraint": null}]}]}
+    Azmy et al., "Farewell Freebase: Migrating the SimpleQuestions Dataset to DBpedia", COLING 2018.
+    A fact may be said by several predicates; the query takes what any of them gives.
     """
 
     title: ClassVar[str] = "SimpleDBpediaQA"
@@ -561,92 +419,60 @@ class SimpleDbpediaQa(Reader):
     text_keys = ("Query",)
     graph = "dbpedia"
 
-    def question(self, id: str, record: Record) -> GoldQuestion:
+    def question(self, record: Record) -> GoldQuestion:
         """Return a question with the query that its facts make."""
-        subject, facts = text_in(record, "Subject") or "", record.get("PredicateList")
-        if not _IRI.fullmatch(subject) or not isinstance(facts, list) or not facts:
+        subject, facts = text_in(record, "Subject") or "", objects_in(record, "PredicateList")
+        if not _IRI.fullmatch(subject) or not facts:
             raise Unfit("it needs 'Subject', an IRI, and 'PredicateList', a list that is not empty")
-        patterns = [self._pattern(subject, fact) for fact in facts]
-        predicates = dict.fromkeys(str(fact.get("Predicate")) for fact in facts)
+        patterns = [_fact_pattern(subject, fact) for fact in facts]
         union = " UNION ".join(f"{{ {pattern} }}" for pattern in patterns)
         return GoldQuestion(
-            id,
+            "",
             "",
             sparql=f"SELECT DISTINCT ?x WHERE {{ {union if len(facts) > 1 else patterns[0]} }}",
             entities=(subject,),
-            predicates=tuple(predicates),
+            predicates=tuple(dict.fromkeys(str(fact.get("Predicate")) for fact in facts)),
         )
-
-    @staticmethod
-    def _pattern(subject: str, fact: object) -> str:
-        """Return the pattern that a fact makes with the subject."""
-        if not isinstance(fact, Mapping):
-            raise Unfit("a predicate of 'PredicateList' must be an object")
-        predicate, wanted = fact.get("Predicate"), fact.get("Constraint")
-        if not (isinstance(predicate, str) and _IRI.fullmatch(predicate)):
-            raise Unfit(f"'Predicate' must be an IRI, not {predicate!r}")
-        match fact.get("Direction"):
-            case "forward":
-                pattern = f"<{subject}> <{predicate}> ?x ."
-            case "backward":
-                pattern = f"?x <{predicate}> <{subject}> ."
-            case other:
-                raise Unfit(f"'Direction' is forward or backward, not {other!r}")
-        if wanted is None:
-            return pattern
-        if not (isinstance(wanted, str) and _IRI.fullmatch(wanted)):
-            raise Unfit(f"'Constraint' must be the IRI of a class or null, not {wanted!r}")
-        return f"{pattern} ?x a <{wanted}> ."
 
 
 _IRI = re.compile(r"[a-z]+:[^\x00-\x20<>\"{}|\\^`]+")
+
+
+def _fact_pattern(subject: str, fact: Record) -> str:
+    """Return the pattern that a fact makes with its subject."""
+    predicate, direction = fact.get("Predicate"), fact.get("Direction")
+    kind = fact.get("Constraint")
+    if not (isinstance(predicate, str) and _IRI.fullmatch(predicate)):
+        raise Unfit(f"'Predicate' must be an IRI, not {predicate!r}")
+    if direction not in ("forward", "backward"):
+        raise Unfit(f"'Direction' is forward or backward, not {direction!r}")
+    if not (kind is None or (isinstance(kind, str) and _IRI.fullmatch(kind))):
+        raise Unfit(f"'Constraint' must be the IRI of a class or null, not {kind!r}")
+    ends = (f"<{subject}>", "?x") if direction == "forward" else ("?x", f"<{subject}>")
+    pattern = f"{ends[0]} <{predicate}> {ends[1]} ."
+    return f"{pattern} ?x a <{kind}> ." if kind else pattern
 
 
 class Spinach(Reader):
     """SPINACH: 320 hard questions that people asked for queries over Wikidata, with their queries.
 
     Liu et al., "SPINACH: SPARQL-Based Information Navigation for Challenging Real-World Questions",
-    Findings of EMNLP 2024 (Apache-2.0). The queries leave Wikidata's prefixes undeclared, and some use
-    what only its own query service understands, such as the label service and named subqueries.
-
-    A sample, `spinach_sample_dev.json`:
-
-        [{"id": "dev_900", "title": "Lighthouses by height",
-          "url": "https://www.wikidata.org/wiki/Wikidata:Request_a_query/Archive/2020/01",
-          "question": "Which lighthouses are taller than 50 metres, and how tall are they?",
-          "sparql": "SELECT ?item ?height { ?item wdt:P31 wd:Q39715 ; wdt:P2048 ?height . FILTER(?height > 50) }"}]
+    Findings of EMNLP 2024 (Apache-2.0). The queries leave Wikidata's prefixes undeclared, and some
+    use what only its own query service understands, such as the label service and named subqueries.
     """
 
     title: ClassVar[str] = "SPINACH"
     splits: ClassVar[tuple[str, ...]] = ("dev", "test")
     signs = frozenset({"id", "title", "url", "question", "sparql"})
+    opening = "["
     graph = "wikidata"
-
-    def recognises(self, path: Path, head: str) -> bool:
-        """Recognise it by the title and page of the request beside question and query."""
-        return head.lstrip().startswith("[") and super().recognises(path, head)
-
-    def question(self, id: str, record: Record) -> GoldQuestion:
-        """Return a question with its query."""
-        return GoldQuestion(id, "", sparql=query_in(record, "sparql"))
 
 
 class WebQsp(Reader):
     """WebQSP: questions that people asked a search engine, with queries and answers over Freebase.
 
-    Yih et al., "The Value of Semantic Parse Labeling for Knowledge Base Question Answering", ACL 2016.
-    A question may have several parses; the first that has a query or answers counts.
-
-    A sample, `webqsp_sample_test.json`:
-
-        {"Version": "1.0", "Questions": [{
-          "QuestionId": "WebQTest-90001",
-          "RawQuestion": "what do people in exampleland speak?",
-          "Parses": [{"ParseId": "WebQTest-90001.P0",
-                      "Sparql": "SELECT ?x { ns:m.0exam1 ns:location.country.languages_spoken ?x }",
-                      "TopicEntityMid": "m.0exam1",
-                      "InferentialChain": ["location.country.languages_spoken"],
-                      "Answers": [{"AnswerType": "Entity", "AnswerArgument": "m.0exam2"}]}]}]}
+    Yih et al., "The Value of Semantic Parse Labeling for Knowledge Base Question Answering", ACL
+    2016. A question may have several parses; the first that has a query or answers counts.
     """
 
     title: ClassVar[str] = "WebQSP"
@@ -655,67 +481,51 @@ class WebQsp(Reader):
     key = "Questions"
     id_key = "QuestionId"
     text_keys = ("RawQuestion", "ProcessedQuestion")
+    query_keys = ("Sparql",)
+    entity_keys = ("TopicEntityMid",)
+    predicate_keys = ("InferentialChain",)
     graph = "freebase"
 
-    def question(self, id: str, record: Record) -> GoldQuestion:
+    def question(self, record: Record) -> GoldQuestion:
         """Return a question with the query and the answers of its first parse."""
-        parses = record.get("Parses") or []
-        if not isinstance(parses, list) or not all(isinstance(one, dict) for one in parses):
-            raise Unfit("'Parses' must be a list of objects")
-        parse: Record = next((p for p in parses if p.get("Sparql") or p.get("Answers")), {})
-        topic = text_in(parse, "TopicEntityMid")
-        return GoldQuestion(
-            id,
-            "",
-            sparql=query_in(parse, "Sparql"),
-            answers=answers_in(parse, "Answers", self._value),
-            entities=(FREEBASE["ns"] + topic,) if topic else (),
-            predicates=tuple(FREEBASE["ns"] + n for n in texts_in(parse, "InferentialChain")),
-        )
+        parses = objects_in(record, "Parses")
+        parse = next((p for p in parses if p.get("Sparql") or p.get("Answers")), {})
+        return super().question(parse)
 
-    @staticmethod
-    def _value(answer: object) -> str:
-        match answer:
-            case Mapping() if isinstance(value := answer.get("AnswerArgument"), str):
-                return FREEBASE["ns"] + value if answer.get("AnswerType") == "Entity" else value
-            case _:
+    def answers(self, record: Record) -> Table | None:
+        """Return the stored answers of a parse, things as IRIs."""
+        rows = []
+        for answer in objects_in(record, "Answers"):
+            if not isinstance(value := answer.get("AnswerArgument"), str):
                 raise Unfit("an answer must be an object with 'AnswerArgument', a text")
+            rows.append([self.to_iri(value) if answer.get("AnswerType") == "Entity" else value])
+        return Table.of_json(["x"], rows) if rows else None
 
 
 class WikiWebQuestions(Reader):
-    """WikiWebQuestions: the questions of WebQuestionsSP that Wikidata can answer, with stored results.
+    """WikiWebQuestions: the questions of WebQuestionsSP that Wikidata can answer, with results.
 
-    Xu et al., "Fine-tuned LLMs Know More, Hallucinate Less with Few-Shot Sequence-to-Sequence Semantic
-    Parsing over Wikidata", EMNLP 2023.
-
-    A sample, `wikiwebquestions_sample_dev.json`:
-
-        [{"id": "WebQTrn-90001",
-          "utterance": "what is the highest mountain of exampleland?",
-          "sparql": "SELECT DISTINCT ?x WHERE { wd:Q1000003 wdt:P610 ?x. }",
-          "results": [{"x": {"type": "uri", "value": "http://www.wikidata.org/entity/Q1000004"}}]}]
+    Xu et al., "Fine-tuned LLMs Know More, Hallucinate Less with Few-Shot Sequence-to-Sequence
+    Semantic Parsing over Wikidata", EMNLP 2023.
     """
 
     title: ClassVar[str] = "WikiWebQuestions"
     splits: ClassVar[tuple[str, ...]] = ("train", "dev", "test")
+    signs = frozenset({"sparql"})
+    any_signs = frozenset({"utterance", "results"})
+    no_signs = frozenset({"title"})
+    opening = "["
     text_keys = ("utterance", "question")
     graph = "wikidata"
 
-    def recognises(self, path: Path, head: str) -> bool:
-        """Recognise it by an utterance with its query, or a question with query and results."""
-        keys = keys_in(head)
-        asked = {"utterance", "sparql"} <= keys or {"question", "sparql", "results"} <= keys
-        return head.lstrip().startswith("[") and asked and "title" not in keys
-
-    def question(self, id: str, record: Record) -> GoldQuestion:
-        """Return a question with its stored results."""
+    def answers(self, record: Record) -> Table | None:
+        """Return the stored results."""
         match record.get("results"):
             case None:
-                answers = None
+                return None
             case bool(truth):
-                answers = Table.of_boolean(truth)
+                return Table.of_boolean(truth)
             case list(bindings):
-                answers = table_of_bindings(bindings)
+                return table_of_bindings(bindings)
             case _:
                 raise Unfit("'results' must be a list of solutions or a boolean")
-        return GoldQuestion(id, "", sparql=query_in(record, "sparql"), answers=answers)

@@ -3,22 +3,6 @@
 Henselmann, Käfer and Harth, 2025 (CC BY-NC-SA 4.0): questions are labels, `dc:subject` tags them,
 and `rdf:value` holds the pattern of the query. In it `?x` is asked for, `_:y` stands for a variable
 that is not, and a name that ends in `__plus` for a path of one or more steps.
-
-A sample, `queries.n3`:
-
-    @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
-    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-    @prefix dc: <http://purl.org/dc/elements/1.1/> .
-    @prefix ex: <https://example.org/space/> .
-
-    [] rdfs:label "Moons of planets in the Solar System"@en ;
-    dc:subject "two triple patterns" ;
-    dc:subject "moons" ;
-    rdf:value
-    {
-    ?x ex:orbits _:planet .
-    _:planet ex:partOf__plus ex:SolarSystem .
-    } .
 """
 
 import re

@@ -2,17 +2,12 @@
 
 `id` and `question` are needed. `"sparql": null` without answers, or the tag `unanswerable`, says
 that the graph holds no answer. `kg` names the graph if a file holds questions over several.
-
-A sample, `questions.jsonl`:
-
-    {"id": "q1", "question": "How many moons has Mars?", "lang": "en", "sparql": "SELECT (COUNT(?m) AS ?n) { ?m <https://example.org/orbits> <https://example.org/Mars> }", "answers": {"vars": ["n"], "rows": [["2"]]}, "tags": ["count"], "kg": "space.ttl", "split": "test"}
-"""  # noqa: E501
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks import Contents
 from askgraph.evaluation.benchmarks._records import (
     Item,
@@ -23,6 +18,9 @@ from askgraph.evaluation.benchmarks._records import (
     gathered,
     keys_in,
     lines,
+    stored_table,
+    text_in,
+    texts_in,
     wordings,
 )
 from askgraph.evaluation.questions import GoldQuestion
@@ -67,55 +65,21 @@ def _spoken(place: str, found: GoldQuestion | str, language: str | None) -> Iter
 
 
 def _question(record: Record) -> GoldQuestion:
-    identity = record.get("id")
-    if isinstance(identity, int) and not isinstance(identity, bool):
-        identity = str(identity)
-    if not isinstance(identity, str) or not identity:
+    identity, text = record.get("id"), record.get("question")
+    if isinstance(identity, bool) or not isinstance(identity, str | int) or identity == "":
         raise Unfit("no 'id'")
-    text = record.get("question")
     if not isinstance(text, str):
-        raise Unfit(f"question {identity!r} has no 'question' text")
-    sparql = _optional_text(record, "sparql")
-    answers = _answers(record.get("answers"))
-    value = record.get("tags")
-    tags: tuple[str, ...] = ()
-    if value is not None:
-        if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
-            raise Unfit("'tags' must be a list of texts")
-        tags = tuple(value)
+        raise Unfit(f"question {str(identity)!r} has no 'question' text")
+    answers, tags = stored_table(record.get("answers")), texts_in(record, "tags")
     no_answer = "sparql" in record and record["sparql"] is None and answers is None
     return GoldQuestion(
-        id=identity,
+        id=str(identity),
         text=text,
-        language=_optional_text(record, "lang"),
-        sparql=sparql,
+        language=text_in(record, "lang"),
+        sparql=text_in(record, "sparql"),
         answers=answers,
         tags=tags,
-        graph=_optional_text(record, "kg"),
+        graph=text_in(record, "kg"),
         unanswerable=no_answer or UNANSWERABLE in tags,
-        split=_optional_text(record, "split"),
+        split=text_in(record, "split"),
     )
-
-
-def _optional_text(record: Record, key: str) -> str | None:
-    value = record.get(key)
-    if value is not None and not isinstance(value, str):
-        raise Unfit(f"{key!r} must be text")
-    return value or None
-
-
-def _answers(value: object) -> Table | None:
-    match value:
-        case None:
-            return None
-        case {"boolean": bool(truth)}:
-            return Table.of_boolean(truth)
-        case {"vars": list(variables), "rows": list(rows)} if all(
-            isinstance(row, list) and len(row) == len(variables) for row in rows
-        ):
-            return Table.of_json([str(variable) for variable in variables], rows)
-        case _:
-            raise Unfit(
-                "'answers' must be {'vars': […], 'rows': [[…], …]}, each row as long as vars, or "
-                "{'boolean': true}"
-            )

@@ -5,24 +5,6 @@ graphs", GigaScience 2025 (the collection of the SIB: CC BY 4.0). Prefixes are d
 many files and shared through a blank node; here, a file knows its own and those of the files in its
 folder and in the folders above. A CONSTRUCT or DESCRIBE query is listed: it has no rows to score.
 The keyword `unanswerable` says that the graph holds no answer.
-
-A sample, `examples.ttl`:
-
-    @prefix ex: <https://example.org/questions/> .
-    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-    @prefix schema: <https://schema.org/> .
-    @prefix sh: <http://www.w3.org/ns/shacl#> .
-    @prefix spex: <https://purl.expasy.org/sparql-examples/ontology#> .
-
-    _:prefixes sh:declare [ sh:prefix "space" ; sh:namespace "https://example.org/space/" ] .
-
-    ex:1 a sh:SPARQLExecutable, sh:SPARQLSelectExecutable ;
-        rdfs:comment "Which <em>moons</em> has Mars?"@en, "Welche Monde hat der Mars?"@de ;
-        sh:prefixes _:prefixes ;
-        sh:select "SELECT ?moon WHERE { ?moon space:orbits space:Mars }" ;
-        schema:keywords "moons" ;
-        spex:federatesWith <https://other.example.org/sparql> ;
-        schema:target <https://example.org/sparql> .
 """
 
 from collections.abc import Iterable, Iterator

@@ -5,11 +5,6 @@ Bordes et al., "Large-scale Simple Question Answering with Memory Networks", arX
 subject, predicate, object and question, with tabs between. The query asks for all objects of that
 subject and predicate, since the object of the line is often one of several. `R19` is the inverse
 of Wikidata's `P19`.
-
-A sample, `annotated_wd_data_sample_train.txt`:
-
-    Q1000005\tP19\tQ1000001\twhere was ada example born
-    Q1000001\tR19\tQ1000005\twho was born in exampletown
 """
 
 import re

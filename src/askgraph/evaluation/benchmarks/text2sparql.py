@@ -3,27 +3,6 @@
 First International TEXT2SPARQL Challenge at ESWC 2025 (the DBpedia part: CC BY-SA 4.0). The
 organisers' client names an answer `db25:1-en`; the questions get those ids. Files for participants
 hold no queries.
-
-A sample, `questions_sample.yml`:
-
-    ---
-    dataset:
-      id: https://text2sparql.example/2025/sample/
-      prefix: sample25
-      defaultNamespace: http://company.example/vocab/
-    questions:
-      - id: 1
-        question:
-          en: In which department is Ada Example?
-          de: In welcher Abteilung ist Ada Example?
-        features:
-          - SELECT
-        properties:
-          - :memberOf
-        query:
-          sparql: |
-            PREFIX v: <http://company.example/vocab/>
-            SELECT ?department WHERE { <http://company.example/ada> v:memberOf ?department }
 """
 
 import re

@@ -6,7 +6,7 @@ what is found is told, with what can be done about it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -32,7 +32,7 @@ from askgraph.sparql.judge import admitted, checked
 from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.parser import read
 from askgraph.sparql.results import Row, value_of
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 Prefixes = Mapping[str, str]
 Progress = Callable[[int, int], None]
@@ -61,13 +61,11 @@ async def audit(
     Gold queries may use `prefixes` without declaring them. `timeout` is in seconds a query. Raises
     `Unreachable` and `Unauthorised`: then nothing can be said about gold.
     """
-    auditor = _Auditor(endpoint, prefixes or {}, timeout)
     found: dict[int, list[Finding]] = {}
     results: dict[str, Table] = {}
 
     async def one(at: int) -> tuple[int, list[Finding], Table | None]:
-        findings, table = await auditor.of(questions[at])
-        return at, findings, table
+        return at, *await _audit_question(questions[at], endpoint, prefixes or {}, timeout)
 
     async with aclosing(completed(range(len(questions)), one, concurrency=concurrency)) as stream:
         async for at, findings, table in stream:
@@ -79,49 +77,47 @@ async def audit(
     return Audited(tuple(f for at in sorted(found) for f in found[at]), results)
 
 
-@dataclass(frozen=True)
-class _Auditor:
-    endpoint: Endpoint | None
-    prefixes: Prefixes
-    timeout: float | None
+async def _audit_question(
+    question: GoldQuestion, endpoint: Endpoint | None, prefixes: Prefixes, timeout: float | None
+) -> tuple[list[Finding], Table | None]:
+    query = question.sparql
+    if query is None:
+        return _without_query(question), None
+    if endpoint is None:
+        return _read_only(question, query, prefixes), None
+    try:
+        table = await query_table(query, endpoint, prefixes=prefixes, timeout=timeout)
+    except (Unreachable, Unauthorised):
+        raise
+    except (QueryError, ServiceError) as error:
+        return [_failed(question, error)], None
+    tie = await ties(query, endpoint, prefixes=prefixes, timeout=timeout)
+    return list(_judge_result(question, query, table, prefixes, tie)), table
 
-    async def of(self, question: GoldQuestion) -> tuple[list[Finding], Table | None]:
-        if question.sparql is None:
-            return _without_query(question), None
-        if self.endpoint is None:
-            return _read_only(question, question.sparql, self.prefixes), None
-        try:
-            table = await query_table(
-                question.sparql, self.endpoint, prefixes=self.prefixes, timeout=self.timeout
-            )
-        except (Unreachable, Unauthorised):
-            raise
-        except (QueryError, ServiceError) as error:
-            return [_failed(question, error)], None
-        found = [finding async for finding in self._of_result(question, question.sparql, table)]
-        return found, table
 
-    async def _of_result(
-        self, question: GoldQuestion, query: str, table: Table
-    ) -> AsyncIterator[Finding]:
-        assert self.endpoint is not None
-        try:
-            _parse(query, self.prefixes)
-        except QuerySyntaxError as error:
-            yield Finding.of(question, "not portable", f"the engine takes it, but {error}")
-        except QueryError as error:
-            yield Finding.of(question, "not portable", str(error))
-        if question.unanswerable and table.values():
-            yield Finding.of(question, "contradiction", f"it gives {table_in_words(table)}")
-        elif not question.unanswerable and not table.values():
-            yield Finding.of(question, "empty", _nothing(table))
-        elif _all_zero(table) and _counts(with_declared(query, self.prefixes)):
-            yield Finding.of(question, "zero", f"it gives {table_in_words(table)}")
-        tie = await ties(query, self.endpoint, prefixes=self.prefixes, timeout=self.timeout)
-        if tie:
-            yield Finding.of(question, "tie", tie)
-        if question.answers is not None and not exact_match(table, question.answers).f1:
-            yield Finding.of(question, "stored answer", _differ(table, question.answers))
+def _judge_result(
+    question: GoldQuestion, query: str, table: Table, prefixes: Prefixes, tie: str | None
+) -> Iterator[Finding]:
+    try:
+        checked(query, prefixes=prefixes)  # by the grammar, whatever the engine takes
+    except QueryError as error:
+        prologue = "the engine takes it, but " if isinstance(error, QuerySyntaxError) else ""
+        yield Finding.of(question, "not portable", f"{prologue}{error}")
+    if question.unanswerable and table.values():
+        yield Finding.of(question, "contradiction", f"it gives {table_in_words(table)}")
+    elif not question.unanswerable and not table.values():
+        yield Finding.of(question, "empty", _nothing(table))
+    elif _all_zero(table) and _counts(with_declared(query, prefixes)):
+        yield Finding.of(question, "zero", f"it gives {table_in_words(table)}")
+    if tie:
+        yield Finding.of(question, "tie", tie)
+    if question.answers is not None and not exact_match(table, question.answers).f1:
+        score = best_column(table, question.answers)
+        seen = (
+            f"the query gives {table_in_words(table)}; stored is "
+            f"{table_in_words(question.answers)}; F1 of the best column {score.f1:.2f}"
+        )
+        yield Finding.of(question, "stored answer", seen)
 
 
 def _without_query(question: GoldQuestion) -> list[Finding]:
@@ -139,7 +135,7 @@ def _read_only(question: GoldQuestion, query: str, prefixes: Prefixes) -> list[F
     missing = [prefix for prefix in lexed(query).undeclared if prefix not in prefixes]
     assumed = {prefix: f"urn:prefix:{prefix}:" for prefix in missing}
     try:
-        _parse(query, {**assumed, **prefixes})
+        checked(query, prefixes={**assumed, **prefixes})
     except QueryError as error:
         return [_failed(question, error)]
     if missing:
@@ -148,20 +144,10 @@ def _read_only(question: GoldQuestion, query: str, prefixes: Prefixes) -> list[F
     return []
 
 
-def _parse(query: str, prefixes: Prefixes) -> None:
-    """Parse a query in full, by the grammar, whatever the engine takes."""
-    checked(query, prefixes=prefixes)
-
-
 def _failed(question: GoldQuestion, error: QueryError | ServiceError) -> Finding:
-    seen = f"{type(error).__name__}: {error}"
-    match error:
-        case QuerySyntaxError():
-            return Finding.of(question, "syntax", seen)
-        case TimedOut():
-            return Finding.of(question, "timeout", seen)
-        case _:
-            return Finding.of(question, "execution", seen)
+    kinds = {QuerySyntaxError: "syntax", TimedOut: "timeout"}
+    kind = next((kind for cls, kind in kinds.items() if isinstance(error, cls)), "execution")
+    return Finding.of(question, kind, f"{type(error).__name__}: {error}")
 
 
 def _nothing(table: Table) -> str:
@@ -183,14 +169,6 @@ def _is_count(expression: Expression | None) -> bool:
 
 def _all_zero(table: Table) -> bool:
     return len(table.rows) == 1 and all(cell == ("number", 0) for cell in table.rows[0])
-
-
-def _differ(now: Table, stored: Table) -> str:
-    score = best_column(now, stored)
-    return (
-        f"the query gives {table_in_words(now)}; stored is {table_in_words(stored)}; "
-        f"F1 of the best column {score.f1:.2f}"
-    )
 
 
 BEYOND = 100  # rows looked at after the cut

@@ -14,7 +14,7 @@ Terms are as in N-Triples, unbound is null. An ASK result has `boolean` instead 
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -86,7 +86,6 @@ def read_frozen(path: Path) -> Frozen:
         raise SetupError(
             f"{path} holds no frozen gold; askgraph benchmark freeze writes such files"
         )
-    terms = _terms(path, lines[1:])
     results: dict[str, Table] = {}
     hashes: dict[str, str] = {}
     errors: dict[str, str] = {}
@@ -96,9 +95,9 @@ def read_frozen(path: Path) -> Frozen:
                 errors[identity] = error
             case {"id": str(identity), "query": str(query), "boolean": bool(truth)}:
                 results[identity] = Table.of_boolean(truth)
-            case {"id": str(identity), "query": str(query), "vars": list(names), "rows": _}:
-                rows = tuple(_rows(path, number, line, terms))
-                results[identity] = Table.of_result(SelectResult(tuple(names), rows))
+            case {"id": str(identity), "query": str(query), "vars": list(names), "rows": rows}:
+                terms = _read_rows(f"{path}, line {number}", names, rows)
+                results[identity] = Table.of_result(SelectResult(tuple(names), terms))
             case _:
                 raise SetupError(f"{path}, line {number}: no result of a gold query")
         hashes[identity] = query
@@ -167,42 +166,23 @@ def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
             yield number, object_in(line, f"{path}, line {number}")
 
 
-def _terms(path: Path, lines: Iterable[tuple[int, Mapping[str, object]]]) -> Mapping[str, Term]:
-    """Return the terms of all lines by their text, read at once."""
-    texts: dict[str, int] = {}
-    for number, line in lines:
-        for row in _cells(path, number, line):
-            for text in row:
-                if text is not None:
-                    texts.setdefault(text, number)
+def _read_rows(place: str, names: list[object], rows: object) -> tuple[Row, ...]:
+    """Return the rows of a line, their terms read at once."""
+    if not isinstance(rows, list) or not all(
+        isinstance(row, list)
+        and len(row) == len(names)
+        and all(isinstance(text, str | None) for text in row)
+        for row in rows
+    ):
+        raise SetupError(f"{place}: a row needs a term or null for each of 'vars'")
+    texts = dict.fromkeys(text for row in rows for text in row if text is not None)
     triples = "".join(f"<urn:s> <urn:p> {text} .\n" for text in texts)
     try:
         quads = list(parse(triples, RdfFormat.N_TRIPLES, lenient=True))
     except SyntaxError as error:
-        place = list(texts.values())[min(len(texts), error.lineno or 1) - 1]
-        raise SetupError(f"{path}, line {place}: not a term of N-Triples: {error.msg}") from error
-    return {text: quad.object for text, quad in zip(texts, quads, strict=True)}
-
-
-def _cells(path: Path, number: int, line: Mapping[str, object]) -> Iterator[list[str | None]]:
-    """Yield the rows of a line as they stand there."""
-    names, rows = line.get("vars"), line.get("rows", [])
-    if not isinstance(rows, list):
-        raise SetupError(f"{path}, line {number}: 'rows' is no list")
-    for row in rows:
-        fits = isinstance(row, list) and isinstance(names, list) and len(row) == len(names)
-        if not fits or not all(isinstance(text, str | None) for text in row):
-            raise SetupError(
-                f"{path}, line {number}: a row needs a term or null for each of 'vars'"
-            )
-        yield row
-
-
-def _rows(
-    path: Path, number: int, line: Mapping[str, object], terms: Mapping[str, Term]
-) -> Iterator[Row]:
-    for row in _cells(path, number, line):
-        yield tuple(None if text is None else terms[text] for text in row)
+        raise SetupError(f"{place}: not a term of N-Triples: {error.msg}") from error
+    terms = {text: quad.object for text, quad in zip(texts, quads, strict=True)}
+    return tuple(tuple(None if text is None else terms[text] for text in row) for row in rows)
 
 
 def _text(term: Term) -> str:

@@ -1,12 +1,11 @@
 """Two systems on the same questions: how much better one is, how sure that is, and on which."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.report import MAIN, SLICES, slice_place
+from askgraph.evaluation.reports.report import MAIN, SLICES, bare_query, slice_place
 from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
 from askgraph.evaluation.reports.statistics import Difference, holm, paired_difference
 from askgraph.evaluation.runs import Record, Run
@@ -203,8 +202,6 @@ def _snapshots(run: Run) -> dict[str, str]:
 
 Json = dict[str, object]
 
-PREFIX_LINE = re.compile(r"(?im)^\s*PREFIX\s+\S*\s*<[^>]*>\s*")
-
 COUNTS = tuple(Column(head, "count") for head in ("better", "worse", "equal"))
 
 
@@ -286,10 +283,10 @@ def _change_sheet(found: Comparison, title: str, changes: Sequence[Change], limi
         gold = change.a.gold_sparql
         sides = (("A", change.score_a, change.a), ("B", change.score_b, change.b))
         for name, score, record in sides:
-            query = _bare(record.sparql) if record.sparql else record.error
+            query = bare_query(record.sparql) if record.sparql else record.error
             rows.append((record.id, record.question, name, score, record.status, query))
         if gold is not None:
-            rows.append((change.a.id, change.a.question, "gold", None, None, _bare(gold)))
+            rows.append((change.a.id, change.a.question, "gold", None, None, bare_query(gold)))
     hidden = len(changes) - limit
     notes = (f"{hidden} more are not shown.",) if hidden > 0 else ()
     columns = (
@@ -298,10 +295,6 @@ def _change_sheet(found: Comparison, title: str, changes: Sequence[Change], limi
         *columns_of("text", "status", "query"),
     )
     return Sheet(f"{title} in B: {_questions(changes)}", columns, tuple(rows), notes)
-
-
-def _bare(query: str) -> str:
-    return PREFIX_LINE.sub("", query).strip()
 
 
 def _figures(found: Difference) -> Json:

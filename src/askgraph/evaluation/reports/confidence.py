@@ -23,15 +23,6 @@ RISKS = (0.05, 0.1)
 
 
 @dataclass(frozen=True)
-class Point:
-    """If only answers with at least this confidence are given: their share, and 1 - mean score."""
-
-    confidence: float
-    coverage: float
-    risk: float
-
-
-@dataclass(frozen=True)
 class Bin:
     """The answers with a confidence between two bounds; the means are 0 if there are none."""
 
@@ -70,19 +61,6 @@ def mean_at(pairs: Pairs, coverage: float) -> float:
     return min(1.0, total / wanted) if wanted else 0.0
 
 
-def risk_coverage(pairs: Pairs) -> tuple[Point, ...]:
-    """Return a point for each confidence that occurs, the highest first.
-
-    El-Yaniv and Wiener, "On the foundations of noise-free selective classification" (2010).
-    """
-    points: list[Point] = []
-    total, count = 0.0, 0
-    for confidence, scores in _ranked(pairs):
-        total, count = total + math.fsum(scores), count + len(scores)
-        points.append(Point(confidence, count / len(pairs), max(0.0, 1 - total / count)))
-    return tuple(points)
-
-
 def aurc(pairs: Pairs) -> float:
     """Return the area under the risk-coverage curve: the mean risk over all coverages k / n.
 
@@ -100,12 +78,17 @@ def aurc(pairs: Pairs) -> float:
 def coverage_at(pairs: Pairs, risk: float) -> float:
     """Return the largest share of answers, the most confident ones, at a mean risk of at most this.
 
-    What could be answered if so many wrong answers were borne (Geifman and El-Yaniv, "Selective
+    What could be answered if so many wrong answers were borne (El-Yaniv and Wiener, "On the
+    foundations of noise-free selective classification", 2010; Geifman and El-Yaniv, "Selective
     classification for deep neural networks", 2017). Answers of equal confidence are given together
     or not at all. 0 if even the first are worse.
     """
-    kept = [point.coverage for point in risk_coverage(pairs) if point.risk <= risk + 1e-9]
-    return max(kept, default=0.0)
+    total, count, coverage = 0.0, 0, 0.0
+    for _, scores in _ranked(pairs):
+        total, count = total + math.fsum(scores), count + len(scores)
+        if 1 - total / count <= risk + 1e-9:
+            coverage = count / len(pairs)
+    return coverage
 
 
 def excess_aurc(pairs: Pairs) -> float:

@@ -281,13 +281,6 @@ class Executable:
         return self.ran / self.questions if self.questions else None
 
 
-def executable(outcomes: Iterable[tuple[str | None, bool]]) -> Executable:
-    """Count questions, each given as (its query or `None`, whether that ran)."""
-    pairs = list(outcomes)
-    queries = [ran for query, ran in pairs if query is not None]
-    return Executable(len(pairs), len(queries), sum(queries))
-
-
 @dataclass(frozen=True)
 class Rejection:
     """Counts of wrong and right answers, and of those among them that were rejected."""
@@ -382,7 +375,9 @@ def rejection_of(records: Sequence[Record], metric: str) -> Rejection:
 
 def executable_of(records: Sequence[Record]) -> Executable:
     """Return how many questions that have an answer got a query, and how many one that ran."""
-    return executable((r.sparql, r.executed) for r in records if not r.unanswerable)
+    asked = [record for record in records if not record.unanswerable]
+    ran = [record.executed for record in asked if record.sparql is not None]
+    return Executable(len(asked), len(ran), sum(ran))
 
 
 def usage_of(records: Sequence[Record]) -> Usage:

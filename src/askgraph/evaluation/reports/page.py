@@ -10,11 +10,12 @@ import hashlib
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
+from string import Template
 from urllib.parse import quote
 
 from askgraph.errors import QuerySyntaxError, SetupError
@@ -43,127 +44,78 @@ def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool =
     named = told_apart(runs)
     if len(runs) == 1 and not times:
         named = (replace(runs[0], name="run"),)
-    sections, specs = _drawn(named, metric=metric, times=times)
-    payload = payload_of(named, metric=metric, times=times)
-    body = [
-        '<a class="skip-link" href="#questions">To the questions</a>',
-        '<main class="page">',
-        _header(named, [title for title, _ in sections]),
-        *(content for _, content in sections),
-        '<section id="questions" class="overview"></section>',
-        '<article id="question"></article>',
-        _settings(named, times=times),
-        "</main>",
-        "<noscript><p>The plots and the list of questions need JavaScript.</p></noscript>",
-        *specs,
-        data_script("index", payload.index),
-        *(data_script(f"part-{at}", part) for at, part in enumerate(payload.parts)),
-    ]
-    title = _title(named)
+    sections, specs = _draw_sections(named, metric=metric, times=times)
+    payload = pack_payload(named, metric=metric, times=times)
+    benchmarks = ", ".join(
+        filter(None, dict.fromkeys(r.benchmark for n in named for r in n.records))
+    )
+    questions = len({(r.benchmark, r.id) for run in named for r in run.records})
+    answers = sum(len(run.records) for run in named)
     style, script, vega = built("styles.css"), built("report.js"), _vega()
-    policy = (
-        f"default-src 'none'; script-src {_hash(vega)} {_hash(script)}; style-src {_hash(style)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            f"<title>{escaped(title)}</title>",
-            f"<style>{style}</style>",
-            "</head>",
-            "<body>",
-            *body,
-            f'<script type="module">{vega}</script>',
-            f'<script type="module">{script}</script>',
-            "</body>",
-            "</html>",
-            "",
-        ]
+    template = Template(files(__package__).joinpath("page.html").read_text("utf-8"))
+    return template.substitute(
+        title=escaped(f"Evaluation: {benchmarks}" if benchmarks else "Evaluation"),
+        counts=f"{questions:,} questions, {answers:,} answers.",
+        incomplete="\n".join(_INCOMPLETE.format(*_progress(n)) for n in named if not n.complete),
+        contents="".join(
+            f'<a href="#s{at}">{escaped(title)}</a>' for at, (title, _) in enumerate(sections)
+        ),
+        sections="\n".join(content for _, content in sections),
+        settings="\n".join(_settings(run, times=times) for run in named),
+        data="\n".join(
+            [*specs, *(data_script(name, content) for name, content in payload.items())]
+        ),
+        hashes=f"{_hash(vega)} {_hash(script)}",
+        style_hash=_hash(style),
+        style=style,
+        script=script,
+        vega=vega,
     )
 
 
-def _drawn(
+_INCOMPLETE = (
+    '<p class="note warn" role="note"><strong>The run “{}” is incomplete:</strong> {:,} of {:,} '
+    "answers. All figures are over these.</p>"
+)
+
+
+def _progress(run: Run) -> tuple[str, int, int]:
+    return escaped(run.name), len(run.records), run.planned
+
+
+def _settings(run: Run, *, times: bool) -> str:
+    """Return what a run says of itself, as it says it."""
+    said = {k: v for k, v in run.settings.items() if times or k not in CLOCK}
+    text = json.dumps(said, indent=2, ensure_ascii=False, sort_keys=True)
+    return details(run.name, f"<pre>{escaped(text)}</pre>", kind="settings")
+
+
+def _draw_sections(
     runs: Sequence[Run], *, metric: str, times: bool
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """The sections with figures, each with its title, and the plots in them as JSON."""
+    """Return the sections with figures, each with its title, and the plots in them as JSON."""
     try:  # altair, which the plots need, is of the extra `evaluation`
         from askgraph.evaluation.reports.figures import sections
     except ModuleNotFoundError as error:
         raise missing_extra(error, "the HTML report") from error
-    made: list[tuple[str, str]] = []
+    drawn: list[tuple[str, str]] = []
     specs: list[str] = []
     for section in sections(runs, metric=metric, times=times):
-        content = [
-            f'<section id="s{len(made)}" class="overview">',
-            f'<h2>{escaped(section.title)}</h2><div class="plots">',
-        ]
+        content = [f'<section id="s{len(drawn)}" class="overview">']
+        content.append(f'<h2>{escaped(section.title)}</h2><div class="plots">')
         for figure in section.figures:
-            content += [
-                "<figure>" if figure.folded else '<figure class="wide">',
-                f"<h3>{escaped(figure.title)}</h3>",
-                f"<figcaption>{escaped(figure.caption)}</figcaption>" if figure.caption else "",
-            ]
+            content.append("<figure>" if figure.folded else '<figure class="wide">')
+            content.append(f"<h3>{escaped(figure.title)}</h3>")
+            if figure.caption:
+                content.append(f"<figcaption>{escaped(figure.caption)}</figcaption>")
             if figure.spec is not None:
                 content.append(f'<div data-plot="plot-{len(specs)}"></div>')
                 specs.append(json_script(f"plot-{len(specs)}", figure.spec))
             shown = table(figure.sheet, label=figure.title)
             content.append(details("The same as a table", shown) if figure.folded else shown)
             content.append("</figure>")
-        content.append("</div></section>")
-        made.append((section.title, "\n".join(content)))
-    return made, specs
-
-
-def _title(runs: Sequence[Run]) -> str:
-    benchmarks = dict.fromkeys(record.benchmark for run in runs for record in run.records)
-    names = ", ".join(name for name in benchmarks if name)
-    return f"Evaluation: {names}" if names else "Evaluation"
-
-
-def _header(runs: Sequence[Run], titles: Sequence[str]) -> str:
-    links = [f'<a href="#s{at}">{escaped(title)}</a>' for at, title in enumerate(titles)]
-    links.append('<a href="#questions">Questions</a>')
-    links.append('<a href="#settings">How it was run</a>')
-    answers = sum(len(run.records) for run in runs)
-    questions = len({(r.benchmark, r.id) for run in runs for r in run.records})
-    said = f"{questions:,} questions, {answers:,} answers."
-    return "\n".join(
-        [
-            '<header class="overview">',
-            f"<h1>{escaped(_title(runs))}</h1>",
-            f'<p class="muted">{said}</p>',
-            *_incomplete(runs),
-            f'<nav class="contents row" aria-label="contents">{"".join(links)}</nav>',
-            "</header>",
-        ]
-    )
-
-
-def _incomplete(runs: Sequence[Run]) -> Iterable[str]:
-    for run in runs:
-        if not run.complete:
-            yield (
-                f'<p class="note warn" role="note"><strong>The run “{escaped(run.name)}” is '
-                f"incomplete:</strong> {len(run.records):,} of {run.planned:,} answers. "
-                "All figures are over these.</p>"
-            )
-
-
-def _settings(runs: Sequence[Run], *, times: bool) -> str:
-    """What the runs say of themselves, as they say it."""
-    content = ['<section id="settings" class="overview"><h2>How it was run</h2>']
-    for run in runs:
-        said = {k: v for k, v in run.settings.items() if times or k not in CLOCK}
-        text = json.dumps(said, indent=2, ensure_ascii=False, sort_keys=True)
-        shown = f"<pre>{escaped(text)}</pre>"
-        content.append(details(run.name, shown, kind="settings"))
-    return "\n".join([*content, "</section>"])
+        drawn.append((section.title, "\n".join([*content, "</div></section>"])))
+    return drawn, specs
 
 
 def _hash(text: str) -> str:
@@ -241,14 +193,6 @@ HEAD = 20  # rows of a result that a `Detail` has at most
 CLOCK = frozenset({"seconds", "created"})  # keys that differ between two equal runs
 
 
-@dataclass(frozen=True)
-class Payload:
-    """The index and the parts, each gzipped JSON in base64; the same runs give the same bytes."""
-
-    index: str
-    parts: tuple[str, ...]
-
-
 def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
     """Return the runs, those whose folders have the same name numbered."""
     names = Counter(run.name for run in runs)
@@ -261,47 +205,54 @@ def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
     return tuple(named)
 
 
-def payload_of(runs: Sequence[Run], *, metric: str, times: bool) -> Payload:
-    """Pack the records and traces of runs; without `times`, nothing that a clock said.
+def pack_payload(runs: Sequence[Run], *, metric: str, times: bool) -> dict[str, str]:
+    """Return the index and the parts by name, packed; without `times`, nothing that a clock said.
 
     Answers to the same question with the same gold stand together, whatever their run.
     """
     answers = tuple(_answers(runs))
     systems = sorted({answer.system for answer in answers})
+    metrics = {name for answer in answers for name in answer.record.scores} | {metric}
     questions: dict[tuple[str, ...], list[_Detailed]] = {}
     for answer in answers:
         record = answer.record
         key = (record.benchmark, record.id, record.question, record.gold_sparql or "")
         questions.setdefault(key, []).append(answer)
-    seen: dict[str, int] = {}
-    links = []
-    for benchmark, identity, *_ in questions:
-        link = f"#q/{_quoted(benchmark)}/{_quoted(identity)}"
-        seen[link] = seen.get(link, 0) + 1
-        links.append(link if seen[link] == 1 else f"{link}/{seen[link]}")
-    groups = list(questions.values())
-    index = {
-        "metric": metric,
-        "metrics": _metrics(answers, metric),
-        "times": times,
-        "head": HEAD,
-        "systems": systems,
-        "benchmarks": list(dict.fromkeys(answer.record.benchmark for answer in answers)),
-        "questions": [
+    seen: Counter[str] = Counter()
+    listed = []
+    for at, group in enumerate(questions.values()):
+        record = group[0].record
+        names = (quote(name, safe="", errors="replace") for name in (record.benchmark, record.id))
+        link = f"#q/{'/'.join(names)}"
+        seen[link] += 1
+        listed.append(
             {
-                **_question(group[0].record),
-                "link": link,
+                **_question(record),
+                "link": link if seen[link] == 1 else f"{link}/{seen[link]}",
                 "details": divmod(at, PART),
                 "answers": [
                     _answer(a.record, systems.index(a.system), metric=metric, times=times)
                     for a in group
                 ],
             }
-            for at, (group, link) in enumerate(zip(groups, links, strict=True))
-        ],
+        )
+    index = {
+        "metric": metric,
+        "metrics": sorted(metrics, key=lambda name: (name != metric, name)),
+        "times": times,
+        "head": HEAD,
+        "systems": systems,
+        "benchmarks": list(dict.fromkeys(answer.record.benchmark for answer in answers)),
+        "questions": listed,
     }
-    parts = (groups[at : at + PART] for at in range(0, len(groups), PART))
-    return Payload(packed(index), tuple(packed(_part(part, times=times)) for part in parts))
+    groups = list(questions.values())
+    parts = {
+        f"part-{at // PART}": packed(
+            [[_trace(a, times=times) for a in group] for group in groups[at : at + PART]]
+        )
+        for at in range(0, len(groups), PART)
+    }
+    return {"index": packed(index), **parts}
 
 
 def packed(value: object) -> str:
@@ -318,11 +269,6 @@ class _Detailed:
     system: str
     trace: bytes | None = field(repr=False)
 
-    def detail(self) -> Detail:
-        if self.trace is None:
-            return Detail(self.record.key)
-        return Detail.of_json(json.loads(zlib.decompress(self.trace)))
-
 
 def _answers(runs: Sequence[Run]) -> Iterator[_Detailed]:
     for run in runs:
@@ -336,16 +282,6 @@ def _answers(runs: Sequence[Run]) -> Iterator[_Detailed]:
             if record.method in repeated:
                 system += f" · repetition {record.repeat + 1}"
             yield _Detailed(record, system, traces.get(record.key))
-
-
-def _quoted(text: str) -> str:
-    return quote(text, safe="", errors="replace")
-
-
-def _metrics(answers: Sequence[_Detailed], metric: str) -> list[str]:
-    """The metrics that were computed, the main one first."""
-    names = {name for answer in answers for name in answer.record.scores}
-    return sorted(names | {metric}, key=lambda name: (name != metric, name))
 
 
 def _question(record: Record) -> Json:
@@ -391,24 +327,18 @@ def _laid(name: str, query: str | None, gold: str | None) -> Json:
     return {} if laid == query else {name: laid}
 
 
-def _part(groups: Sequence[Sequence[_Detailed]], *, times: bool) -> list[list[Json]]:
-    return [[_shown(answer, times=times) for answer in group] for group in groups]
-
-
-def _shown(answer: _Detailed, *, times: bool) -> Json:
-    detail = answer.detail()
-    shown = detail.json()
-    del shown["key"]
-    steps = [_step(step, answer.record.gold_sparql) for step in detail.steps]
-    shown["steps"] = steps if times else _without_clock(steps)
-    return shown
-
-
-def _step(step: Mapping[str, object], gold: str | None) -> Json:
-    query = step.get("query")
-    if step.get("step") == "draft" and isinstance(query, str):
-        return {**step, **_laid("query_laid", query, gold)}
-    return dict(step)
+def _trace(answer: _Detailed, *, times: bool) -> Json:
+    """Return the trace of an answer, with the queries of its drafts as they are laid out."""
+    trace, gold = answer.trace, answer.record.gold_sparql
+    detail = Detail.of_json(json.loads(zlib.decompress(trace))) if trace else Detail("")
+    steps = [
+        {**step, **_laid("query_laid", query, gold)}
+        if step.get("step") == "draft" and isinstance(query := step.get("query"), str)
+        else dict(step)
+        for step in detail.steps
+    ]
+    shown = {name: value for name, value in detail.json().items() if name != "key"}
+    return {**shown, "steps": steps if times else _without_clock(steps)}
 
 
 def _without_clock(value: object) -> object:

@@ -22,8 +22,8 @@ from askgraph.sparql import (
     children,
     variables_of,
 )
+from askgraph.sparql.serializer import text_of
 from askgraph.sparql.vocabulary import LABEL_PREDICATES, RDF_TYPE
-from askgraph.sparql.write import text_of
 
 Triple = tuple[Term, str, Term]  # subject, predicate as text, object
 

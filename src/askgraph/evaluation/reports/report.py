@@ -1,6 +1,7 @@
 """Report on the records of one method, and the groups of several runs, as figures."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -224,6 +225,11 @@ class Report:
             }
             for name, report in self.by(slicing).items()
         }
+
+
+def bare_query(query: str) -> str:
+    """Return a query without its PREFIX lines."""
+    return re.sub(r"(?im)^\s*PREFIX\s+\S*\s*<[^>]*>\s*", "", query).strip()
 
 
 def percentile(values: Sequence[float], share: float) -> float:

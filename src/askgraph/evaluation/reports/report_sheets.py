@@ -34,6 +34,7 @@ from askgraph.evaluation.reports.report import (
     Group,
     Row,
     answered,
+    bare_query,
     groups_of,
     incomplete,
     label,
@@ -421,7 +422,7 @@ def story(record: Record, detail: Detail | None, *, rows: int = 5) -> str:
 
 def indented(query: str) -> str:
     """Return a query without its PREFIX lines, four spaces in."""
-    return textwrap.indent(re.sub(r"(?<=\S)[ \t]{2,}", "  ", _bare(query)).strip(), "    ")
+    return textwrap.indent(re.sub(r"(?<=\S)[ \t]{2,}", "  ", bare_query(query)).strip(), "    ")
 
 
 def _understood(detail: Detail) -> list[str]:
@@ -443,7 +444,7 @@ def _drafts(record: Record, detail: Detail) -> list[str]:
     lines = []
     for at, step in enumerate(best):
         f1 = f"   F1 {100 * record.drafts[at]:3.0f}" if at < len(record.drafts) else ""
-        told = step["words"] or re.sub(r"\s+", " ", _bare(str(step["query"])))[:200]
+        told = step["words"] or re.sub(r"\s+", " ", bare_query(str(step["query"])))[:200]
         lines.append(f"    {float(str(step['score'])):8.3f}{f1}   {told}")
     return ["  drafts", *lines] if lines else []
 
@@ -464,7 +465,3 @@ def _row(row: Sequence[object]) -> str:
 
 def _objects(value: object) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else ()
-
-
-def _bare(query: str) -> str:
-    return re.sub(r"(?im)^\s*PREFIX\s+\S*\s*<[^>]*>\s*", "", query)

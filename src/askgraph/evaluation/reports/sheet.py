@@ -223,54 +223,44 @@ def as_tables(sheet: Sheet, *, width: int) -> list[RenderableType]:
     """Return the table; if it is too wide, as several with empty lines between them."""
     blocks: list[RenderableType] = []
     rows = sheet.texts()
-    found = fitted(sheet, width)
-    padding = (0, 1, 0, found.gap - 2)  # a space stands for the border between two columns
-    for places in found.tables:
+    tables, gap = fit_columns(sheet, width)
+    padding = (0, 1, 0, gap - 2)  # a space stands for the border between two columns
+    for widths in tables:
         table = Table(box=box.SIMPLE_HEAD, padding=padding, pad_edge=False, show_edge=False)
-        for place in places:
-            column = sheet.columns[place.at]
+        for at, size in widths.items():
+            column = sheet.columns[at]
             table.add_column(
-                Text(broken(column.head, place.width)),
+                Text(broken(column.head, size)),
                 justify="left" if column.is_text else "right",
-                min_width=place.width,
+                min_width=size,
                 overflow="fold",
             )
         for row in rows:
-            table.add_row(*(Text(broken(row[place.at], place.width)) for place in places))
+            table.add_row(*(Text(broken(row[at], size)) for at, size in widths.items()))
         blocks += [Text(""), table] if blocks else [table]
     return blocks
 
 
-@dataclass(frozen=True)
-class Place:
-    """A column of a sheet, by its number, and how wide it is shown."""
-
-    at: int
-    width: int
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """The tables that a sheet is shown as, each with its columns; `gap` characters are between."""
-
-    tables: tuple[tuple[Place, ...], ...]
-    gap: int
-
-
-def fitted(sheet: Sheet, width: int) -> Fitted:
-    """Fit a sheet to a width.
+def fit_columns(sheet: Sheet, width: int) -> tuple[list[dict[int, int]], int]:
+    """Return tables, each with the widths of its columns by number, and the gap between columns.
 
     Figures and words are kept whole, heads and texts are broken. If that is too wide still, the
     columns of figures are dealt out to several tables, each with the texts in front of them.
     """
-    sizes = _sizes(sheet)
-    columns = tuple(range(len(sizes)))
+    sizes = _measure_columns(sheet)
+    columns = list(range(len(sizes)))
     gap = GAPS[_total([most for _, most in sizes], GAPS[0]) > width]
     least = [size for size, _ in sizes]
     first = next((at for at in columns if not sheet.columns[at].is_text), len(sizes))
-    fits = _total(least, gap) <= width or first == len(sizes)
-    parts = [columns] if fits else _dealt(columns[:first], columns[first:], least, gap, width)
-    return Fitted(tuple(_widened(part, sizes, gap, width) for part in parts), gap)
+    parts = [columns]
+    if _total(least, gap) > width and first < len(sizes):
+        parts = []
+        for at in columns[first:]:
+            if parts and _total([least[column] for column in (*parts[-1], at)], gap) <= width:
+                parts[-1].append(at)
+            else:
+                parts.append([*columns[:first], at])
+    return [_widen(part, sizes, gap, width) for part in parts], gap
 
 
 def broken(text: str, width: int) -> str:
@@ -281,7 +271,7 @@ def broken(text: str, width: int) -> str:
     return "\n".join(part for line in text.split("\n") for part in _lines(line, width))
 
 
-def _sizes(sheet: Sheet) -> list[tuple[int, int]]:
+def _measure_columns(sheet: Sheet) -> list[tuple[int, int]]:
     """Return the width that each column needs, and would take if there were room."""
     rows = sheet.texts()
     sizes = []
@@ -289,35 +279,22 @@ def _sizes(sheet: Sheet) -> list[tuple[int, int]]:
         cells = [line for row in rows for line in row[at].split("\n")]
         head = max(1, _longest_piece(column.head))
         words = [min(WORD, _longest_piece(cell)) for cell in cells]
-        least = max([head, *(words if column.is_text else map(_width, cells))])
-        sizes.append((least, max(map(_width, [column.head, *cells]))))
+        least = max([head, *(words if column.is_text else map(cell_len, cells))])
+        sizes.append((least, max(map(cell_len, [column.head, *cells]))))
     return sizes
 
 
-def _dealt(
-    keys: Sequence[int], rest: Sequence[int], least: Sequence[int], gap: int, width: int
-) -> list[tuple[int, ...]]:
-    """Fill one table after the other; each starts with the keys."""
-    parts: list[tuple[int, ...]] = []
-    for at in rest:
-        if parts and _total([least[column] for column in (*parts[-1], at)], gap) <= width:
-            parts[-1] = (*parts[-1], at)
-        else:
-            parts.append((*keys, at))
-    return parts
-
-
-def _widened(
+def _widen(
     columns: Sequence[int], sizes: Sequence[tuple[int, int]], gap: int, width: int
-) -> tuple[Place, ...]:
-    """Give what room is left to the columns that are broken most."""
+) -> dict[int, int]:
+    """Return the widths of columns; what room is left goes to those that are broken most."""
     widths = {at: sizes[at][0] for at in columns}
     for _ in range(width - _total(list(widths.values()), gap)):
         narrow = max(columns, key=lambda at: sizes[at][1] / widths[at])
         if widths[narrow] >= sizes[narrow][1]:
             break
         widths[narrow] += 1
-    return tuple(Place(at, widths[at]) for at in columns)
+    return widths
 
 
 def _total(widths: Sequence[int], gap: int) -> int:
@@ -327,8 +304,8 @@ def _total(widths: Sequence[int], gap: int) -> int:
 def _lines(line: str, width: int) -> list[str]:
     lines = [""]
     for word in _WORD.findall(line):
-        for piece in [word] if _width(word.rstrip()) <= width else _cut(word, width):
-            if _width((lines[-1] + piece).rstrip()) <= width:
+        for piece in [word] if cell_len(word.rstrip()) <= width else _cut(word, width):
+            if cell_len((lines[-1] + piece).rstrip()) <= width:
                 lines[-1] += piece
             else:
                 lines.append(piece)
@@ -336,15 +313,11 @@ def _lines(line: str, width: int) -> list[str]:
 
 
 def _cut(word: str, width: int) -> list[str]:
-
     pieces = _PIECE.findall(word)
-    return [part for p in pieces for part in ([p] if _width(p) <= width else chop_cells(p, width))]
+    return [
+        part for p in pieces for part in ([p] if cell_len(p) <= width else chop_cells(p, width))
+    ]
 
 
 def _longest_piece(text: str) -> int:
-    return max((_width(piece.rstrip()) for piece in _PIECE.findall(text)), default=1)
-
-
-def _width(text: str) -> int:
-
-    return cell_len(text)
+    return max((cell_len(piece.rstrip()) for piece in _PIECE.findall(text)), default=1)

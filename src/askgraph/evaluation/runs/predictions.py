@@ -17,20 +17,29 @@ several answers to one question. Lines of `askgraph batch` are such lines. A QAL
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks.formats import Unfit, table_of_result, text_of
+from askgraph.evaluation.benchmarks.formats import (
+    Record,
+    Unfit,
+    lines,
+    numbered,
+    objects_in,
+    query_in,
+    stored_table,
+    table_of_result,
+    text_in,
+    text_of,
+)
 from askgraph.evaluation.questions import query_table
 from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.scores import done_task, judged, link_scores
 from askgraph.trace import Usage
-
-Line = Mapping[str, object]
 
 STATUSES = ("answer", "clarification", "refusal", "error")
 USAGE = tuple(part.name for part in fields(Usage) if part.name != "seconds")
@@ -67,138 +76,105 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
     """
     if not path.exists():
         raise SetupError(f"there is no file {str(path)!r}: name one as 'askgraph batch' writes it")
-    found: dict[tuple[str | None, int, str], str] = {}
+    places: dict[tuple[str | None, int, str], str] = {}
     predictions: list[Prediction] = []
-    for place, record, read in _records(path):
+    records, read = _records(path)
+    for place, record in records:
         try:
+            if isinstance(record, str):
+                raise Unfit(record)
             prediction = read(record)
         except Unfit as reason:
             raise SetupError(f"{place}: {reason}") from reason
-        if prediction.key in found:
+        if prediction.key in places:
             raise SetupError(
                 f"{place}: there is a prediction for {prediction.id!r} already, "
-                f"{found[prediction.key]}; give them different 'method' or 'repeat'"
+                f"{places[prediction.key]}; give them different 'method' or 'repeat'"
             )
-        found[prediction.key] = place
+        places[prediction.key] = place
         predictions.append(prediction)
     if not predictions:
         raise SetupError(f"{path} holds no predictions")
     return tuple(predictions)
 
 
-def _records(path: Path) -> Iterator[tuple[str, object, Callable[[object], Prediction]]]:
-    """Yield each record with its place and with what reads it."""
-    text = text_of(path)
-    match _whole(text):
-        case {"questions": list(items)}:
-            yield from _numbered(path, "item", items, _of_qald)
-        case dict(content) if "id" not in content:
-            for pair in content.items():
-                yield f"{path}, {pair[0]!r}", pair, _of_values
-        case list(items):
-            yield from _numbered(path, "item", items, _of_line)
-        case _:
-            yield from _numbered(path, "line", text.split("\n"), _of_text)
-
-
-def _numbered(
-    path: Path, word: str, items: Sequence[object], read: Callable[[object], Prediction]
-) -> Iterator[tuple[str, object, Callable[[object], Prediction]]]:
-    for number, item in enumerate(items, start=1):
-        if not isinstance(item, str) or item.strip():
-            yield f"{path}, {word} {number}", item, read
-
-
-def _whole(text: str) -> object:
-    """Return the content of a file that is one JSON value; None if it is lines."""
+def _records(
+    path: Path,
+) -> tuple[Iterable[tuple[str, Record | str]], Callable[[Record], Prediction]]:
+    """Return each record with its place, and the function that reads it."""
     try:
-        content: object = json.loads(text)
+        content = json.loads(text_of(path))
     except ValueError:
-        return None
-    return content
+        content = None
+    match content:
+        case {"questions": list(items)}:
+            return numbered(path, items), _read_qald
+        case dict() if "id" not in content:
+            pairs = ({"id": name, "values": values} for name, values in content.items())
+            return ((f"{path}, {pair['id']!r}", pair) for pair in pairs), _read_values
+        case list(items):
+            return numbered(path, items), _read_line
+        case _:
+            return lines(path), _read_line
 
 
-def _of_text(line: object) -> Prediction:
-    try:
-        record = json.loads(str(line))
-    except ValueError as error:
-        raise Unfit(f"not JSON: {error}") from error
-    return _of_line(record)
-
-
-def _of_line(item: object) -> Prediction:
-    record = _object(item)
+def _read_line(record: Record) -> Prediction:
     if not any(key in record for key in ("sparql", "query", "answers", "columns", "error")):
         raise Unfit("it has none of 'sparql', 'query' and 'answers'")
-    sparql = _text(record, "sparql") or _text(record, "query")
-    answers = _answers(record)
-    error = _text(record, "error")
+    sparql = query_in(record, "sparql") or query_in(record, "query")
+    answers = _batch_table(record) if "columns" in record else stored_table(record.get("answers"))
+    error = text_in(record, "error")
     status = record.get("status", "answer" if sparql or answers else "refusal")
     if status not in STATUSES:
         raise Unfit(f"'status' is one of {', '.join(STATUSES)}, not {status!r}")
     confidence = _number(record, "confidence")
-    if confidence is not None and not 0 <= confidence <= 1:
+    if confidence is not None and confidence > 1:
         raise Unfit(f"'confidence' is between 0 and 1, not {confidence}")
+    usage = record.get("usage") or {}
+    if not isinstance(usage, dict) or not usage.keys() <= set(USAGE):
+        raise Unfit(f"'usage' is an object with some of {', '.join(USAGE)}")
+    counts = {key: _number(usage, key) or 0 for key in USAGE}
     return Prediction(
         _identity(record),
         sparql,
         answers,
         "error" if error else str(status),
         confidence,
-        _usage(record),
-        _text(record, "method"),
+        Usage(seconds=_number(record, "seconds") or 0.0, **counts),  # type: ignore[arg-type]
+        text_in(record, "method"),
         int(_number(record, "repeat") or 0),
         error,
     )
 
 
-def _of_qald(item: object) -> Prediction:
-    record = _object(item)
-    query, answers = record.get("query"), record.get("answers")
-    sparql = _text(_object(query), "sparql") if query else None
-    if not isinstance(answers, list | None):
-        raise Unfit("'answers' must be a list")
+def _read_qald(record: Record) -> Prediction:
+    sparql, answers = query_in(record, "query"), objects_in(record, "answers")
     table = table_of_result(answers[0]) if answers else None
     status = "answer" if sparql or table else "refusal"
     return Prediction(_identity(record), sparql, table, status)
 
 
-def _of_values(item: object) -> Prediction:
-    identity, values = item if isinstance(item, tuple) else ("", None)
-    match values:
+def _read_values(record: Record) -> Prediction:
+    identity = str(record["id"])
+    match record["values"]:
         case None:
             return Prediction(identity, status="refusal")
-        case {"true": int(truth)} if len(values) == 1:
+        case {"true": int(truth), **others} if not others:
             return Prediction(identity, answers=Table.of_boolean(bool(truth)))
-        case dict():
+        case dict(values):
             return Prediction(identity, answers=Table.of_json(["value"], [[v] for v in values]))
         case _:
             raise Unfit("expected an object whose keys are the values")
 
 
-def _object(item: object) -> Line:
-    if not isinstance(item, dict):
-        raise Unfit("expected an object")
-    return item
-
-
-def _identity(record: Line) -> str:
+def _identity(record: Record) -> str:
     value = record.get("id")
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise Unfit("no 'id'")
     return str(value)
 
 
-def _text(record: Line, key: str) -> str | None:
-    value = record.get(key)
-    if isinstance(value, dict):
-        value = value.get("sparql")
-    if not isinstance(value, str | None):
-        raise Unfit(f"{key!r} must be text or null")
-    return value.strip() or None if value else None
-
-
-def _number(record: Line, key: str) -> float | None:
+def _number(record: Record, key: str) -> float | None:
     value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float | None):
         raise Unfit(f"{key!r} must be a number")
@@ -207,24 +183,7 @@ def _number(record: Line, key: str) -> float | None:
     return value
 
 
-def _answers(record: Line) -> Table | None:
-    if "columns" in record:
-        return _of_batch(record)
-    answers = record.get("answers")
-    match answers:
-        case None:
-            return None
-        case {"vars": list(names), "rows": list(rows)} if all(
-            isinstance(row, list) and len(row) == len(names) for row in rows
-        ):
-            return Table.of_json([str(name) for name in names], rows)
-        case {"vars": _} | {"rows": _}:
-            raise Unfit("'answers' needs 'vars' and 'rows', each row as long as 'vars'")
-        case _:
-            return table_of_result(answers)
-
-
-def _of_batch(record: Line) -> Table | None:
+def _batch_table(record: Record) -> Table | None:
     """Return the rows of a line of `askgraph batch`, if they are all there."""
     match record:
         case {"truncated": dict()} | {"sparql": None}:
@@ -233,22 +192,11 @@ def _of_batch(record: Line) -> Table | None:
             return Table.of_boolean(truth)
         case {"columns": list(names), "rows": list(rows)}:
             table = Table.of_json([str(name) for name in names], rows)
-            named = record.get("answer_columns")
-            given = named if isinstance(named, list) else []
-            return replace(
-                table, answering=tuple(name for name in table.variables if name in given)
-            )
+            given = record.get("answer_columns")
+            kept = [name for name in table.variables if isinstance(given, list) and name in given]
+            return replace(table, answering=tuple(kept))
         case _:
             raise Unfit("'columns' and 'rows' must be lists")
-
-
-def _usage(record: Line) -> Usage:
-    given = record.get("usage") or {}
-    seconds = _number(record, "seconds") or 0.0
-    if not isinstance(given, dict) or not given.keys() <= set(USAGE):
-        raise Unfit(f"'usage' is an object with some of {', '.join(USAGE)}")
-    counts = {key: _number(given, key) or 0 for key in USAGE}
-    return Usage(seconds=seconds, **counts)  # type: ignore[arg-type]
 
 
 NO_PREDICTION = "no prediction"
@@ -288,11 +236,12 @@ async def scored(
         counts = said.status == "answer" or not task.options.abstain
         linked = link_scores(said.sparql if counts else None, task.question.sparql, prefixes=known)
         found = replace(found, scores={**found.scores, **linked})
+    sure = float(said.status == "answer")
     return done_task(
         task,
         found,
         status=said.status,
-        confidence=_confidence(said),
+        confidence=sure if said.confidence is None else said.confidence,
         sparql=said.sparql,
         usage=said.usage,
         seconds=said.usage.seconds,
@@ -300,9 +249,3 @@ async def scored(
         prefixes=known,
         error=said.error,
     )
-
-
-def _confidence(said: Prediction) -> float:
-    if said.confidence is not None:
-        return said.confidence
-    return 1.0 if said.status == "answer" else 0.0

@@ -158,7 +158,7 @@ def outcome_of(result: Result) -> Outcome:
         case SelectResult():
             rows = [" ".join(map(_plain, row)) for row in result.rows]
         case GraphResult():
-            rows = [" ".join(map(_plain, _terms(triple))) for triple in result.triples]
+            rows = list(map(_plain_triple, result.triples))
     return Outcome(len(rows), None if result.truncated else _digest(rows))
 
 
@@ -175,10 +175,6 @@ def what_changed(before: Confirmation, now: Outcome) -> str | None:
     return f"{change} rows: {before.rows} then, {now.rows} now"
 
 
-def _terms(triple: Triple) -> tuple[Term, ...]:
-    return triple.subject, triple.predicate, triple.object
-
-
 def _plain(term: Term | None) -> str:
     match term:
         case None:
@@ -186,22 +182,21 @@ def _plain(term: Term | None) -> str:
         case BlankNode():
             return "_:"
         case Literal() if term.datatype.value in NUMERIC_DATATYPES:
-            text = term.value
             try:
-                value = float(text)
+                value = float(term.value)
             except ValueError:
-                return text
-            return (
-                text
-                if abs(value) >= _EXACT
-                else f"{value:.0f}"
-                if value.is_integer()
-                else f"{value:.9g}"
-            )
+                return term.value
+            if abs(value) >= _EXACT:
+                return term.value
+            return f"{value:.0f}" if value.is_integer() else f"{value:.9g}"
         case Triple():
-            return f"<<{' '.join(map(_plain, _terms(term)))}>>"
+            return f"<<{_plain_triple(term)}>>"
         case _:
             return str(term)
+
+
+def _plain_triple(triple: Triple) -> str:
+    return " ".join(map(_plain, (triple.subject, triple.predicate, triple.object)))
 
 
 def _digest(rows: list[str]) -> str:
@@ -288,7 +283,9 @@ def confirmed_repeat(
             for wording in example.wordings
         )
     ]
-    return max(found, key=_confirmed_when, default=None)
+    return max(
+        found, key=lambda one: one.confirmation.when if one.confirmation else "", default=None
+    )
 
 
 def plain_question(text: str) -> str:
@@ -301,7 +298,3 @@ def same_language(one: str | None, other: str | None) -> bool:
     """Return whether two tags are of one language, whatever its region; unknown may be any."""
     bases = [tag.lower().partition("-")[0] for tag in (one, other) if tag]
     return len(set(bases)) < 2
-
-
-def _confirmed_when(example: QueryExample) -> str:
-    return example.confirmation.when if example.confirmation else ""

@@ -10,7 +10,7 @@ import tomllib
 import typing
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
@@ -78,35 +78,6 @@ def label(item: ClassProfile | PredicateProfile) -> str:
 
 
 _LISTED = 100
-
-
-@dataclass(frozen=True)
-class Sample:
-    """The filling of a template; terms are as SPARQL writes them.
-
-    `noun` and `label` are what class and predicate are called. `subject` is a thing of the class,
-    called `name`, of which the predicate says `value`, called `text`. What begins with `other` is
-    the same of a second predicate.
-    """
-
-    noun: str
-    cls: str
-    label: str = ""
-    predicate: str = ""
-    name: str = ""
-    subject: str = ""
-    value: str = ""
-    text: str = ""
-    other_label: str = ""
-    other_predicate: str = ""
-    other_value: str = ""
-    other_text: str = ""
-
-    @property
-    def filling(self) -> Mapping[str, str]:
-        """All that a template can name; also `plural`, and `a_label` with its article."""
-        made = {"plural": english_plural(self.noun), "a_label": with_article(self.label)}
-        return {**vars(self), **made}
 
 
 @dataclass(frozen=True)
@@ -184,14 +155,20 @@ def sampling_query(plan: Plan, profile: Profile) -> str:
     is a literal is its own name.
     """
     assert plan.predicate is not None
+
+    def name(variable: str, predicate: PredicateProfile) -> str:
+        if predicate.literal:
+            return f"BIND({variable} AS {variable}_name)"
+        return f"{variable} <{naming(predicate, profile)}> {variable}_name ."
+
     parts = [
         f"?s a <{plan.cls.iri}> ; <{plan.cls.name_predicate}> ?name ; <{plan.predicate.iri}> ?o .",
-        _named("?o", plan.predicate, profile),
+        name("?o", plan.predicate),
     ]
     columns = "?s ?name ?o ?o_name"
     if plan.second is not None:
         said_of = "?o" if plan.template.second == "next" else "?s"
-        parts += [f"{said_of} <{plan.second.iri}> ?p .", _named("?p", plan.second, profile)]
+        parts += [f"{said_of} <{plan.second.iri}> ?p .", name("?p", plan.second)]
         columns += " ?p ?p_name"
     return f"SELECT {columns} WHERE {{ {' '.join(parts)} }} LIMIT {ROWS}"
 
@@ -205,9 +182,13 @@ def naming(predicate: PredicateProfile, profile: Profile) -> str:
 
 
 def filled_from(
-    rows: Sequence[Row], sample: Sample, plan: Plan, prefixes: PrefixMap, chance: Random
-) -> Sample | None:
-    """Return the sample with a row by chance; None if no row makes a question."""
+    rows: Sequence[Row], plan: Plan, prefixes: PrefixMap, chance: Random
+) -> dict[str, str] | None:
+    """Return what a row by chance fills into a template; None if no row makes a question.
+
+    `subject` is a thing of the class, called `name`, of which the predicate says `value`, called
+    `text`. What begins with `other` is the same of a second predicate.
+    """
     assert plan.predicate is not None
     values = [row[2] for row in rows]
     if are_identifiers(values, plan.predicate) or (
@@ -215,41 +196,39 @@ def filled_from(
     ):
         return None
     times = Counter(name for name, _ in {(_text(row[1]), row[0]) for row in rows})
-    told = [row for row in rows if times[_text(row[1])] == 1 and all(map(_in_english, row))]
-    if not told:
+    english = [
+        row
+        for row in rows
+        if times[_text(row[1])] == 1
+        and all(not isinstance(t, Literal) or (t.language or "en").startswith("en") for t in row)
+    ]
+    if not english:
         return None
-    row = chance.choice(told)
-    value, text = row[2], _text(row[3])
+
+    def write(term: Term | None) -> str:
+        return prefixes.shorten(term.value) if isinstance(term, NamedNode) else str(term)
+
+    row = valued = chance.choice(english)
     if plan.kind == "whether" and chance.random() < _FALSE:
-        other = chance.choice(told)
-        value, text = other[2], _text(other[3])
-    sample = replace(
-        sample,
-        label=called(plan.predicate),
-        predicate=prefixes.shorten(plan.predicate.iri),
-        name=_text(row[1]),
-        subject=_written(row[0], prefixes),
-        value=_written(value, prefixes),
-        text=_round_middle(values) if plan.kind == "more" else text,
-    )
-    second = plan.second
-    if second is None:
-        return sample
-    if _text(row[5]) in (sample.name, sample.text):  # there and back again
+        valued = chance.choice(english)
+    filling = {
+        "label": called(plan.predicate),
+        "predicate": prefixes.shorten(plan.predicate.iri),
+        "name": _text(row[1]),
+        "subject": write(row[0]),
+        "value": write(valued[2]),
+        "text": _round_middle(values) if plan.kind == "more" else _text(valued[3]),
+    }
+    if plan.second is None:
+        return filling
+    if _text(row[5]) in (filling["name"], filling["text"]):  # there and back again
         return None
-    return replace(
-        sample,
-        other_label=called(second),
-        other_predicate=prefixes.shorten(second.iri),
-        other_value=_written(row[4], prefixes),
-        other_text=_text(row[5]),
-    )
-
-
-def _named(variable: str, predicate: PredicateProfile, profile: Profile) -> str:
-    if predicate.literal:
-        return f"BIND({variable} AS {variable}_name)"
-    return f"{variable} <{naming(predicate, profile)}> {variable}_name ."
+    return filling | {
+        "other_label": called(plan.second),
+        "other_predicate": prefixes.shorten(plan.second.iri),
+        "other_value": write(row[4]),
+        "other_text": _text(row[5]),
+    }
 
 
 def are_identifiers(values: Sequence[Term | None], predicate: PredicateProfile) -> bool:
@@ -287,16 +266,8 @@ def _round_middle(values: Sequence[Term | None]) -> str:
     return f"{Decimal(f'{known[len(known) // 2]:.2g}'):f}" if known else ""
 
 
-def _written(term: Term | None, prefixes: PrefixMap) -> str:
-    return prefixes.shorten(term.value) if isinstance(term, NamedNode) else str(term)
-
-
 def _text(term: Term | None) -> str:
     return value_of(term) or ""
-
-
-def _in_english(term: Term | None) -> bool:
-    return not isinstance(term, Literal) or (term.language or "en").startswith("en")
 
 
 _CLASSES = 40
@@ -334,8 +305,8 @@ async def drafts(
     """
     chance, failures = Random(seed), 0
     for plan in _plans(profile, chance):
-        sample: Sample | None = Sample(called(plan.cls), prefixes.shorten(plan.cls.iri))
-        if plan.predicate is not None and sample is not None:
+        filling: dict[str, str] | None = {}
+        if plan.predicate is not None:
             query = sampling_query(plan, profile)
             try:
                 found = await endpoint.select(query, timeout=timeout, limit=ROWS)
@@ -344,9 +315,9 @@ async def drafts(
                 if failures == _FAILURES:
                     raise
                 continue
-            sample = filled_from(found.rows, sample, plan, prefixes, chance)
-        if sample is not None:
-            yield _draft(sample, plan, profile, prefixes)
+            filling = filled_from(found.rows, plan, prefixes, chance)
+        if filling is not None:
+            yield _draft(filling, plan, profile, prefixes)
 
 
 def _plans(profile: Profile, chance: Random) -> Iterator[Plan]:
@@ -380,46 +351,32 @@ def _of_kind(
             yield Plan(kind, template, cls)
         if template.of_class or not cls.name_predicate:
             continue
-        for predicate, own in said.get(cls.iri, ()):
-            if not own or not template.fits_predicate(predicate, own, cls):
-                continue
-            others = _others(template, cls, predicate, said)
+        fitting = [
+            p for p, own in said.get(cls.iri, ()) if own and template.fits_predicate(p, own, cls)
+        ]
+        for predicate in fitting:
+            others: list[PredicateProfile] = []
+            if template.second == "same":
+                others = [other for other in fitting if other is not predicate]
+            elif template.second and predicate.object_classes:
+                there = said.get(predicate.object_classes[0][0], ())
+                others = [
+                    other
+                    for other, _ in there
+                    if other is not predicate and other.iri not in predicate.inverse_of
+                ]
             if others:
                 yield Plan(kind, template, cls, predicate, chance.choice(others))
             elif not template.second:
                 yield Plan(kind, template, cls, predicate)
 
 
-def _others(
-    template: Template,
-    cls: ClassProfile,
-    predicate: PredicateProfile,
-    said: dict[str, list[tuple[PredicateProfile, int]]],
-) -> list[PredicateProfile]:
-    """Return the predicates that a question with two can go on with."""
-    match template.second:
-        case "same":
-            return [
-                other
-                for other, own in said.get(cls.iri, ())
-                if other is not predicate and template.fits_predicate(other, own, cls)
-            ]
-        case "next":
-            there = predicate.object_classes[0][0] if predicate.object_classes else ""
-            return [
-                other
-                for other, _ in said.get(there, ())
-                if other is not predicate and other.iri not in predicate.inverse_of
-            ]
-        case _:
-            return []
-
-
-def _draft(sample: Sample, plan: Plan, profile: Profile, prefixes: PrefixMap) -> Draft:
-    template = plan.template
+def _draft(filling: Mapping[str, str], plan: Plan, profile: Profile, prefixes: PrefixMap) -> Draft:
+    template, noun = plan.template, called(plan.cls)
+    named = {"noun": noun, "plural": english_plural(noun), "cls": prefixes.shorten(plan.cls.iri)}
+    named |= {"a_label": with_article(filling.get("label", "")), **filling}
     question, query, tie = (
-        text.format_map(sample.filling)
-        for text in (template.question, template.query, template.tie)
+        text.format_map(named) for text in (template.question, template.query, template.tie)
     )
     queries = dict.fromkeys([query, _by_name(query, plan, profile, prefixes)])
     laid_out = tuple(_laid_out(query, prefixes) for query in queries)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph.bounded_queries import ALL, Inquiry
-from askgraph.graph.names import NameShape, naming_role, standard_naming
+from askgraph.graph.names import name_score, naming_role, standard_naming
 from askgraph.graph.profile import (
     GRAPHS,
     ClassProfile,
@@ -124,11 +124,12 @@ def _predicate(facts: Facts, iri: str) -> PredicateProfile:
 
 def _class(facts: Facts, iri: str, leaving: Sequence[tuple[PredicateProfile, int]]) -> ClassProfile:
     instances = facts.classes[iri]
-    named = [
-        (_shape(p, iri, bearers / instances).score, p.iri)
-        for p, bearers in leaving
-        if p.naming == "name" and bearers >= 0.5 * instances > 0
-    ]
+    named = []
+    for p, bearers in leaving:
+        if p.naming == "name" and bearers >= 0.5 * instances > 0:
+            distinct = min(1.0, p.objects / max(1, p.triples))
+            coverage = min(1.0, bearers / instances)
+            named.append((name_score(p.iri, iri, coverage, distinct), p.iri))
     name = max(named)[1] if named else None
     unsure = any(standard_naming(p) == "name" for some in facts.sampled.values() for p in some)
     links = sum(
@@ -145,11 +146,6 @@ def _class(facts: Facts, iri: str, leaving: Sequence[tuple[PredicateProfile, int
         name_predicate=name,
         nary=name is None and not unsure and links >= 2 * instances > 0,
     )
-
-
-def _shape(predicate: PredicateProfile, cls: str, coverage: float) -> NameShape:
-    distinct = predicate.objects / max(1, predicate.triples)
-    return NameShape(predicate.iri, cls, min(1.0, coverage), min(1.0, distinct))
 
 
 def _names(described: Sequence[tuple[str, Term]]) -> tuple[tuple[str, str], ...]:

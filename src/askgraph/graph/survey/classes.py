@@ -10,7 +10,6 @@ properties say what things are and order their classes; see `askgraph.graph.loca
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode
 
@@ -26,6 +25,7 @@ from askgraph.graph.profile import (
     sorted_counts,
 )
 from askgraph.graph.survey import TOLD, Facts, batches, listed, number_in
+from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, Term, value_of
 
@@ -63,7 +63,7 @@ async def _listed(inquiry: Inquiry, facts: Facts) -> Part | None:
         return None
     names = found.iris
     for some in batches([iri for iri in names if iri not in facts.classes], 100):
-        values = f"VALUES ?c {{ {' '.join(f'<{iri}>' for iri in some)} }}"
+        values = f"VALUES ?c {{ {iris(some)} }}"
         query = f"SELECT ?c (COUNT(*) AS ?n) {{ {values} ?s a ?c }} GROUP BY ?c"
         reply = (
             await inquiry.rows("sizes of classes", query) if inquiry.share_left() > 0.75 else None
@@ -114,12 +114,15 @@ async def ask_descriptions(inquiry: Inquiry, facts: Facts) -> None:
     for iri in (*facts.classes, *facts.predicates()):
         bearers[facts.properties.get(iri, iri)].append(iri)
     schema, standard = list(bearers), {own: iri for iri, own in facts.types.items()}
+    properties = iris((*_DESCRIBING, *standard))
     size = max(_LEAST, min(_MOST_WORDS, len(schema) // _QUERIES))
     waiting = deque(batches(schema, size))
     asked = 0
     while waiting and inquiry.share_left() >= 0.25:
         some = waiting.popleft()
-        reply = await inquiry.rows("labels of classes and predicates", _describing(some, standard))
+        values = f"VALUES ?s {{ {iris(some)} }} VALUES ?p {{ {properties} }}"
+        query = f"SELECT ?s ?p ?o {{ {values} ?s ?p ?o }}"
+        reply = await inquiry.rows("labels of classes and predicates", query)
         if reply and reply.cut and len(some) > 1:
             waiting.extendleft((some[len(some) // 2 :], some[: len(some) // 2]))
             continue
@@ -132,12 +135,6 @@ async def ask_descriptions(inquiry: Inquiry, facts: Facts) -> None:
     if rest := sum(map(len, waiting)):
         facts.cuts.append(f"labels of {rest:,} classes and predicates")
     facts.parts[LABELS] = Part(LABELS, asked, len(schema))
-
-
-def _describing(some: Sequence[str], more: Iterable[str]) -> str:
-    subjects = " ".join(f"<{iri}>" for iri in some)
-    properties = " ".join(f"<{iri}>" for iri in (*_DESCRIBING, *more))
-    return f"SELECT ?s ?p ?o {{ VALUES ?s {{ {subjects} }} VALUES ?p {{ {properties} }} ?s ?p ?o }}"
 
 
 async def ask_texts(inquiry: Inquiry, facts: Facts) -> None:
@@ -183,18 +180,14 @@ async def ask_uncounted(inquiry: Inquiry, facts: Facts) -> None:
     facts.classes.update(dict.fromkeys(classes, 0))
     whole = found is not None and found.whole
     facts.parts[CLASSES] = Part(CLASSES, len(classes), len(classes) if whole else None)
-    known, tallies = 0, list[_Tally]()
+    known = 0
+    seen: Pairs = defaultdict(set)
     for some in batches(classes, _TOGETHER):
         if inquiry.share_left() < 0.3:
             facts.cuts.append("predicates of the classes that come last")
             break
-        for tally in await _looked_at(inquiry, some):
-            known += tally.keep(facts)
-            tallies.append(tally)
-    seen: dict[str, set[tuple[Term, Term]]] = defaultdict(set)
-    for tally in tallies:
-        for predicate, pairs in tally.pairs.items():
-            seen[predicate] |= pairs
+        for cls, rows, cut in await _some_instances(inquiry, some):
+            known += _count_rows(facts, cls, rows, seen, cut=cut)
     for predicate, pairs in seen.items():
         facts.triples[predicate] = max(len(pairs), facts.triples.get(predicate, 0))
         facts.subjects[predicate] = len({s for s, _ in pairs})
@@ -207,7 +200,17 @@ async def ask_uncounted(inquiry: Inquiry, facts: Facts) -> None:
     facts.cuts.append("the endpoint does not count: all numbers are those of samples")
 
 
-async def _looked_at(inquiry: Inquiry, classes: Sequence[str]) -> "list[_Tally]":
+Pairs = dict[str, set[tuple[Term, Term]]]
+"""The (subject, object) pairs of predicates."""
+
+
+async def _some_instances(
+    inquiry: Inquiry, classes: Sequence[str]
+) -> list[tuple[str, list[Row], bool]]:
+    """Return what some instances of each class have, and whether some of it was cut off.
+
+    Rows are of a class, an instance, a predicate, an object and perhaps a class of the object.
+    """
     parts = " UNION ".join(
         f"{{ SELECT ?c ?s {{ VALUES ?c {{ <{iri}> }} ?s a ?c }} LIMIT {_INSTANCES} }}"
         for iri in classes
@@ -217,76 +220,61 @@ async def _looked_at(inquiry: Inquiry, classes: Sequence[str]) -> "list[_Tally]"
     if reply is None:
         return []
     if reply.cut and len(classes) > 1:
-        return [one for cls in classes for one in await _looked_at(inquiry, [cls])]
-    tallies = {iri: _Tally(iri) for iri in classes}
+        return [one for cls in classes for one in await _some_instances(inquiry, [cls])]
+    rows: dict[str, list[Row]] = {iri: [] for iri in classes}
     for row in reply.rows:
-        if isinstance(row[0], NamedNode) and row[0].value in tallies:
-            tallies[row[0].value].add(row)
+        if isinstance(row[0], NamedNode) and row[0].value in rows:
+            rows[row[0].value].append(row)
     cut = reply.cut or len(reply.rows) >= _ROWS
-    for tally in tallies.values():
-        tally.cut = cut
-    return list(tallies.values())
+    return [(cls, own, cut) for cls, own in rows.items()]
 
 
-@dataclass
-class _Tally:
-    """The properties of the instances of one class."""
-
-    cls: str
-    instances: set[Term] = field(default_factory=set)
-    pairs: dict[str, set[tuple[Term, Term]]] = field(default_factory=lambda: defaultdict(set))
-    types: dict[Term, set[str]] = field(default_factory=lambda: defaultdict(set))
-    cut: bool = False
-
-    def add(self, row: Row) -> None:
-        """Keep a row: class, instance, predicate, object and perhaps a class of the object."""
-        _, subject, predicate, value, kind = row
-        if subject is None or value is None or not isinstance(predicate, NamedNode):
-            return
-        self.instances.add(subject)
-        self.pairs[predicate.value].add((subject, value))
-        if isinstance(kind, NamedNode):
-            self.types[value].add(kind.value)
-
-    def keep(self, facts: Facts) -> bool:
-        """Put partitions among the facts, and say whether all instances came."""
-        whole = len(self.instances) < _INSTANCES and not self.cut and bool(self.pairs)
-        if whole:
-            facts.classes[self.cls] = len(self.instances)
-        for predicate, pairs in self.pairs.items():
-            targets, datatypes, languages = Counter[str](), Counter[str](), Counter[str]()
-            for _, value in pairs:
-                if not isinstance(value, Literal):
-                    targets.update(self.types.get(value) or (v.RDFS_RESOURCE,))
-                elif value.language:
-                    datatypes[v.RDF_LANG_STRING] += 1
-                    languages[value.language] += 1
-                else:
-                    datatypes[value.datatype.value] += 1
-            subjects, objects = {s for s, _ in pairs}, {o for _, o in pairs}
-            facts.partitions[self.cls, predicate] = Partition(
-                self.cls,
-                predicate,
-                len(pairs),
-                len(subjects),
-                len(objects),
-                sorted_counts(targets),
-                sorted_counts(datatypes),
-                sampled=not whole,
-            )
-            facts.subject_classes[predicate][self.cls] += len(subjects)
-            facts.object_classes[predicate].update(targets)
-            facts.datatypes[predicate].update(datatypes)
-            facts.languages[predicate].update(languages)
-        return whole
+def _count_rows(facts: Facts, cls: str, rows: Sequence[Row], seen: Pairs, *, cut: bool) -> bool:
+    """Put the partitions of a class among the facts; return whether all of its instances came."""
+    own: Pairs = defaultdict(set)
+    types: dict[Term, set[str]] = defaultdict(set)
+    for _, subject, by, value, kind in rows:
+        if subject is not None and value is not None and isinstance(by, NamedNode):
+            own[by.value].add((subject, value))
+            if isinstance(kind, NamedNode):
+                types[value].add(kind.value)
+    instances = {subject for pairs in own.values() for subject, _ in pairs}
+    whole = len(instances) < _INSTANCES and not cut and bool(own)
+    if whole:
+        facts.classes[cls] = len(instances)
+    for predicate, pairs in own.items():
+        seen[predicate] |= pairs
+        targets, datatypes, languages = Counter[str](), Counter[str](), Counter[str]()
+        for _, value in pairs:
+            if not isinstance(value, Literal):
+                targets.update(types.get(value) or (v.RDFS_RESOURCE,))
+            elif value.language:
+                datatypes[v.RDF_LANG_STRING] += 1
+                languages[value.language] += 1
+            else:
+                datatypes[value.datatype.value] += 1
+        subjects, objects = {s for s, _ in pairs}, {o for _, o in pairs}
+        facts.partitions[cls, predicate] = Partition(
+            cls,
+            predicate,
+            len(pairs),
+            len(subjects),
+            len(objects),
+            sorted_counts(targets),
+            sorted_counts(datatypes),
+            sampled=not whole,
+        )
+        facts.subject_classes[predicate][cls] += len(subjects)
+        facts.object_classes[predicate].update(targets)
+        facts.datatypes[predicate].update(datatypes)
+        facts.languages[predicate].update(languages)
+    return whole
 
 
 _SAMPLE, _MOST_THINGS = 300, 500
 _HALF = 0.5  # of the things have a property that says what they are, of its ends are in an order
 
-_FORMS = "SELECT ?property ?form ?p {{ VALUES ?form {{ {} }} ?property ?form ?p }}".format(
-    " ".join(f"<{form}>" for form in v.WIKIBASE_FORMS)
-)
+_FORMS = f"SELECT ?a ?form ?p {{ VALUES ?form {{ {iris(v.WIKIBASE_FORMS)} }} ?a ?form ?p }}"
 _THINGS = f"SELECT ?s {{ ?s <{v.WIKIBASE_SITELINKS}> ?links }} LIMIT {_SAMPLE}"
 _DIRECT = f"?property <{v.WIKIBASE_DIRECT}> ?p"
 
@@ -337,11 +325,9 @@ async def _types(inquiry: Inquiry) -> tuple[str, str] | None:
 
 async def _leaving(inquiry: Inquiry, nodes: Iterable[Row | str]) -> list[tuple[str, str, str]]:
     """Return what is said directly of some things, and leads to others."""
-    iris = sorted({one if isinstance(one, str) else value_of(one[0]) or "" for one in nodes})
-    values = " ".join(f"<{iri}>" for iri in iris[:_MOST_THINGS])
+    names = sorted({one if isinstance(one, str) else value_of(one[0]) or "" for one in nodes})
+    values = iris(names[:_MOST_THINGS])
     query = f"SELECT ?s ?p ?o {{ VALUES ?s {{ {values} }} ?s ?p ?o . {_DIRECT} FILTER(isIRI(?o)) }}"
     reply = await inquiry.rows("what some things have", query) if values else None
-    return [
-        (value_of(s) or "", value_of(p) or "", value_of(o) or "")
-        for s, p, o in (reply.rows if reply else ())
-    ]
+    rows = reply.rows if reply else ()
+    return [(value_of(s) or "", value_of(p) or "", value_of(o) or "") for s, p, o in rows]

@@ -10,6 +10,7 @@ from pyoxigraph import BlankNode, Literal
 from askgraph.graph.bounded_queries import Inquiry
 from askgraph.graph.profile import CLASSES, ENDS, PARTITIONS, Part, Partition, sorted_counts
 from askgraph.graph.survey import SAMPLE, TOLD, Facts, number_in, together
+from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
@@ -50,7 +51,7 @@ class _Scope:
     def pattern(self) -> str:
         """The pattern that binds `?s` to instances and `?c` to their class."""
         if not self.sampled:
-            return f"VALUES ?c {{ {' '.join(f'<{iri}>' for iri in self.classes)} }} ?s a ?c ."
+            return f"VALUES ?c {{ {iris(self.classes)} }} ?s a ?c ."
         parts = (
             f"{{ SELECT ?s ?c {{ VALUES ?c {{ <{iri}> }} ?s a ?c }} LIMIT {SAMPLE} }}"
             for iri in self.classes

@@ -8,7 +8,17 @@ from pyoxigraph import Literal
 
 from askgraph.graph.bounded_queries import Inquiry
 from askgraph.graph.profile import COUNTS, PREDICATES, Part
-from askgraph.graph.survey import SAMPLE, TOLD, Facts, Tally, batches, listed, number_in, together
+from askgraph.graph.survey import (
+    SAMPLE,
+    TOLD,
+    Facts,
+    Tally,
+    batches,
+    listed,
+    number_in,
+    together,
+)
+from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
@@ -83,7 +93,7 @@ async def _ask_numbers(
     """Count some predicates at a time if they could not be counted together."""
     vain = 0
     for some in batches(rest, together(len(rest))):
-        values = " ".join(f"<{iri}>" for iri in some)
+        values = iris(some)
         queries = [f"SELECT ?p {numbers} {{ VALUES ?p {{ {values} }} ?s ?p ?o }} GROUP BY ?p"]
         queries += [f"SELECT (<{iri}> AS ?p) {numbers} {{ ?s <{iri}> ?o }}" for iri in some]
         for query in queries:
@@ -245,7 +255,7 @@ async def ask_ends(inquiry: Inquiry, facts: Facts) -> None:
             if inquiry.share_left() < end.kept:
                 facts.cuts.append(f"{end.words} of the predicates that are not frequent")
                 break
-            values = f"VALUES ?p {{ {' '.join(f'<{iri}>' for iri in some)} }}"
+            values = f"VALUES ?p {{ {iris(some)} }}"
             reply = None
             if sum(facts.triples[iri] for iri in some) <= _COUNTABLE:
                 body = f"{values} ?s ?p ?o . {end.pattern}"
@@ -278,8 +288,19 @@ def fill_ends(facts: Facts) -> None:
 
 
 async def _sample_end(inquiry: Inquiry, facts: Facts, end: _End, some: Sequence[str]) -> bool:
-    """Count in samples of some predicates; return whether they came."""
-    reply = await inquiry.rows(f"{end.words} in samples", _sampling(end, some))
+    """Count in the first triples of some predicates; return whether they came.
+
+    All in one group: groups in each part of a UNION end the process of Virtuoso 7.2 now and then.
+    """
+    parts = (
+        f"{{ SELECT ?s ?p ?o {{ VALUES ?p {{ <{iri}> }} ?s ?p ?o }} LIMIT {SAMPLE} }}"
+        for iri in some
+    )
+    query = (
+        f"SELECT ?p {end.variables} (COUNT({end.counted}) AS ?n) "
+        f"{{ {{ {' UNION '.join(parts)} }} {end.pattern} }} GROUP BY ?p {end.variables}"
+    )
+    reply = await inquiry.rows(f"{end.words} in samples", query)
     if reply:
         _tell(facts, end, reply.rows, some, sampled=True)
     return reply is not None
@@ -289,17 +310,24 @@ def _tell(
     facts: Facts, end: _End, rows: Sequence[Row], asked: Sequence[str], *, sampled: bool = False
 ) -> None:
     """Put what is at one end of the asked predicates in place of what was known of that."""
+    tallies = _tallies(facts, end)
     for iri in asked:
         facts.sampled[end.words].discard(iri)
         if sampled and not 0 < facts.triples[iri] <= SAMPLE:
             facts.sampled[end.words].add(iri)
-        for tally in _tallies(facts, end):
+        for tally in tallies:
             tally.pop(iri, None)
-    for row in rows:
-        predicate, number = value_of(row[0]) or "", number_in(row[-1])
+    for first, *ends, last in rows:
+        predicate, number = value_of(first) or "", number_in(last)
         if sampled:
             number = number * max(facts.triples.get(predicate, 0), SAMPLE) // SAMPLE
-        for tally, name in zip(_tallies(facts, end), _ends_in(row[1:-1]), strict=True):
+        names: tuple[str | None, ...]
+        if end == _LITERALS:
+            datatype, language = map(value_of, ends)
+            names = (v.RDF_LANG_STRING if language else datatype or v.XSD_STRING, language)
+        else:
+            names = (None if isinstance(ends[0], Literal) else value_of(ends[0]),)
+        for tally, name in zip(tallies, names, strict=True):
             if name:
                 tally[predicate][name] += number
 
@@ -308,26 +336,3 @@ def _tallies(facts: Facts, end: _End) -> tuple[Tally, ...]:
     if end == _LITERALS:
         return facts.datatypes, facts.languages
     return (facts.subject_classes if end == _SUBJECTS else facts.object_classes,)
-
-
-def _ends_in(row: Row) -> tuple[str | None, ...]:
-    """Return the class, or the datatype and the language, that a row counts."""
-    if len(row) == 1:
-        return (None if isinstance(row[0], Literal) else value_of(row[0]),)
-    datatype, language = map(value_of, row)
-    return (v.RDF_LANG_STRING if language else datatype or v.XSD_STRING), language
-
-
-def _sampling(end: _End, predicates: Sequence[str]) -> str:
-    """Count in the first so many triples of each predicate.
-
-    All in one group: groups in each part of a UNION end the process of Virtuoso 7.2 now and then.
-    """
-    parts = (
-        f"{{ SELECT ?s ?p ?o {{ VALUES ?p {{ <{iri}> }} ?s ?p ?o }} LIMIT {SAMPLE} }}"
-        for iri in predicates
-    )
-    return (
-        f"SELECT ?p {end.variables} (COUNT({end.counted}) AS ?n) "
-        f"{{ {{ {' UNION '.join(parts)} }} {end.pattern} }} GROUP BY ?p {end.variables}"
-    )

@@ -93,20 +93,10 @@ class HttpLinker:
         for one in listed[:_MOST]:
             if not isinstance(one, dict):
                 raise MalformedReply(f"the linker {self._address}: a span is no object: {one!r}")
-            if self._form == "refined":
-                meant = one.get("predicted_entity")
-                score = one.get("entity_linking_model_confidence_score")
-                one = {
-                    "start": one.get("start"),
-                    "length": one.get("ln"),
-                    "id": meant.get("wikidata_entity_id") if isinstance(meant, dict) else None,
-                    "score": 1.0 if score is None else score,
-                }
-            else:
-                one = one
-            iri = one.get("iri") or one.get("id")
+            span = _from_refined(one) if self._form == "refined" else one
+            iri = span.get("iri") or span.get("id")
             if isinstance(iri, str):
-                yield self._span(one, iri)
+                yield self._span(span, iri)
 
     def _span(self, one: dict[str, object], iri: str) -> Span:
         start, end, length = (one.get(name) for name in ("start", "end", "length"))
@@ -135,6 +125,18 @@ class HttpLinker:
 
     def _iri(self, text: str) -> str:
         return text if ":" in text else f"{self._space}{text}"
+
+
+def _from_refined(one: dict[str, object]) -> dict[str, object]:
+    """Return a span of ReFinED in our own form."""
+    meant = one.get("predicted_entity")
+    score = one.get("entity_linking_model_confidence_score")
+    return {
+        "start": one.get("start"),
+        "length": one.get("ln"),
+        "id": meant.get("wikidata_entity_id") if isinstance(meant, dict) else None,
+        "score": 1.0 if score is None else score,
+    }
 
 
 def _is_falcons(key: object) -> bool:

@@ -20,11 +20,13 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat
@@ -35,33 +37,23 @@ from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import best_label, words_of_local_name
 from askgraph.sparql.results import SelectResult, value_of
 
+_QUERIES = files(__package__) / "queries"
+
 
 def graphs() -> tuple[str, ...]:
     """Return the graphs that have queries of their own."""
-    folders = (
-        item.name for item in files(__package__).joinpath("queries").iterdir() if item.is_dir()
-    )
-    return tuple(sorted(name for name in folders if name.isalpha() and name != "default"))
+    names = (item.name for item in _QUERIES.iterdir() if item.is_dir())
+    return tuple(sorted(name for name in names if name.isalpha() and name != "default"))
 
 
-def entities_query(graph: str | None = None) -> str:
-    """Return the query for entities, of a graph by name, or the one for any graph."""
-    return _query(graph, "entities")
-
-
-def properties_query(graph: str | None = None) -> str:
-    """Return the query for properties, of a graph by name, or the one for any graph."""
-    return _query(graph, "properties")
-
-
-def _query(graph: str | None, kind: str) -> str:
+def query_for(key: str, graph: str | None = None) -> str:
+    """Return the query for `entities` or `properties` of a graph by name, else for any graph."""
     if graph is not None and graph not in graphs():
         raise SetupError(
             f"no index queries for {graph!r}; there are some for {', '.join(graphs())}, and those "
             "for any graph"
         )
-    file = files(__package__) / "queries" / (graph or "default") / f"{kind}.rq"
-    return file.read_text(encoding="utf-8")
+    return (_QUERIES / (graph or "default") / f"{key}.rq").read_text(encoding="utf-8")
 
 
 _COLUMNS = ("iri", "label", "score", "synonyms", "infos")
@@ -76,7 +68,8 @@ def read_tsv(path: Path) -> Iterator[Resource]:
     Raises `SetupError` with the number of the line that is not as it should be.
     """
     try:
-        with _opened(path) as file:
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8-sig", newline="\n") as file:
             head = file.readline().rstrip("\r\n").split("\t")
             at = columns_of(head, f"{path}, line 1")
             for number, line in enumerate(file, start=2):
@@ -103,12 +96,6 @@ def write_tsv(path: Path, resources: Iterable[Resource]) -> int:
             file.write("\t".join(written) + "\n")
             count += 1
     return count
-
-
-def _opened(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="\n")
-    return path.open(encoding="utf-8-sig", newline="\n")
 
 
 def _read(cell: str) -> str:
@@ -226,28 +213,19 @@ def _resource(iri: str, known: _Known, score: int, languages: Sequence[str]) -> 
 
 def _known(paths: Sequence[Path], kept: int) -> Iterator[tuple[str, _Known]]:
     """Yield all IRIs in order, each with all that the files say of it."""
-    with tempfile.TemporaryDirectory() as folder:
-        runs = [
-            _written(Path(folder, str(number)), part)
-            for number, part in enumerate(_parts(_quads(paths), kept))
-        ]
-        files = [run.open(encoding="utf-8") for run in runs]
-        try:
-            merged = heapq.merge(*map(_lines, files), key=lambda line: line[0])
-            for iri, lines in groupby(merged, key=lambda line: line[0]):
-                parts = (fields for _, fields in lines)
-                known = _Known()
-                for part in parts:
-                    known.uses += part["uses"]
-                    known.as_predicate += part["as_predicate"]
-                    known.labels += [(text, language) for text, language in part["labels"]]
-                    known.synonyms += part["synonyms"]
-                    known.values += part["values"]
-                    known.infos += part["infos"]
-                yield iri, known
-        finally:
-            for file in files:
-                file.close()
+    with ExitStack() as stack:
+        runs: list[IO[str]] = []
+        for part in _parts(_quads(paths), kept):
+            runs.append(stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8")))
+            for iri in sorted(part):
+                runs[-1].write(json.dumps([iri, vars(part[iri])], ensure_ascii=False) + "\n")
+            runs[-1].seek(0)
+        merged = heapq.merge(*(map(json.loads, run) for run in runs), key=itemgetter(0))
+        for iri, lines in groupby(merged, key=itemgetter(0)):
+            known = vars(_Known())
+            for _, part in lines:
+                known = {name: known[name] + value for name, value in part.items()}
+            yield iri, _Known(**known)
 
 
 def _quads(paths: Sequence[Path]) -> Iterator[Quad]:
@@ -285,8 +263,7 @@ def _note(part: dict[str, _Known], quad: Quad) -> None:
     known = part[quad.subject.value]
     known.uses += 1
     if isinstance(quad.object, Literal):
-        literal = quad.object
-        text = literal.value
+        literal, text = quad.object, quad.object.value
         if predicate in _INFOS:
             known.infos.append(text)
         elif predicate in _NAMES and len(text) <= _LONGEST_NAME:
@@ -302,16 +279,3 @@ def _note(part: dict[str, _Known], quad: Quad) -> None:
         elif predicate in _SCHEMA:
             word = words_of_local_name(predicate)
             known.infos.append(f"{word} {words_of_local_name(quad.object.value)}")
-
-
-def _written(path: Path, part: dict[str, _Known]) -> Path:
-    with path.open("w", encoding="utf-8") as file:
-        for iri in sorted(part):
-            file.write(json.dumps([iri, vars(part[iri])], ensure_ascii=False) + "\n")
-    return path
-
-
-def _lines(file: IO[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for line in file:
-        iri, fields = json.loads(line)
-        yield iri, fields

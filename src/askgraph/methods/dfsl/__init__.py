@@ -52,7 +52,7 @@ from askgraph.sparql.parser import read
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.sparql.rewrite.swapped import flipped
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 from askgraph.trace import Answer, Draft, ModelTurn, Prompt, Question, Refusal, Step, Thought, heard
 
 __all__ = ["Dfsl"]

@@ -36,7 +36,7 @@ from askgraph.llm import (
     completed,
 )
 from askgraph.llm.budget import Account, Budget, charged, estimated_tokens
-from askgraph.llm.structured import Loop, Trouble, looping, trouble
+from askgraph.llm.structured import looping, trouble
 from askgraph.methods.tools import Context, Limits
 from askgraph.methods.tools.rendering import clipped, table
 from askgraph.trace import (
@@ -75,7 +75,7 @@ class Turn:
     """What the model said, and what is wrong with that as a whole."""
 
     step: ModelTurn
-    trouble: Trouble | None = None
+    trouble: str | None = None
 
     @property
     def choice(self) -> Choice:
@@ -187,8 +187,8 @@ class Overheard(ModelAround):
                 yield event
 
 
-def going_round(talk: Conversation, *, answers: bool) -> Loop | None:
-    """Tell whether the last turns repeat; the same answer given twice is insisted on."""
+def going_round(talk: Conversation, *, answers: bool) -> str | None:
+    """Return a message if the last turns repeat; the same answer given twice is insisted on."""
     loop = looping(talk.choices)
     return looping(talk.choices[:-1]) if loop and answers else loop
 

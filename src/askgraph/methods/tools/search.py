@@ -41,7 +41,7 @@ from askgraph.sparql.judge import checked
 from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import namespace_of, words_of_local_name
 from askgraph.sparql.results import Term
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 from askgraph.trace import Observation
 
 __all__ = [

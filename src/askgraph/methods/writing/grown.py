@@ -24,7 +24,7 @@ from askgraph.search.rank import Cluster, Proposal, clusters, weights_for
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.write import plain_text
+from askgraph.sparql.serializer import plain_text
 from askgraph.trace import Question
 
 _STANDARD = (voc.RDF, voc.RDFS, voc.XSD)

@@ -38,8 +38,8 @@ from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES, Refere
 from askgraph.sparql import Group, Path, Pattern, Query, Term, walk
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.parser import read
+from askgraph.sparql.serializer import text_of
 from askgraph.sparql.vocabulary import RDF_TYPE
-from askgraph.sparql.write import text_of
 
 SINGLE_HOP = "single-hop"
 MULTI_HOP = "multi-hop"

@@ -31,8 +31,8 @@ from askgraph.methods.writing._sound import Change, changed, sound
 from askgraph.sparql import Pattern, Term, walk
 from askgraph.sparql.lexer import Token, lexed
 from askgraph.sparql.parser import read
+from askgraph.sparql.serializer import text_of
 from askgraph.sparql.vocabulary import RDF, RDF_TYPE, RDFS, XSD, XSD_STRING
-from askgraph.sparql.write import text_of
 
 ALWAYS = (
     "rdf:type",

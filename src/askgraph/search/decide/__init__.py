@@ -162,7 +162,9 @@ def _doubts(subject: Subject) -> dict[str, float]:
         "required": float(best.notes.count("required")),
         "unsaid_order": _unsaid_order(subject),
         "unsaid": best.unknown,
-        "unsaid_columns": sum(1.0 - _named(subject, one) for one in _beside_root(subject)),
+        "unsaid_columns": sum(
+            1.0 - _named(subject, one) for one in subject.shown if variable_of(one) != best.root
+        ),
         "unsaid_conditions": sum(
             1.0 - subject.named(variable)
             for variable in {one.variable for one in subject.conditions}
@@ -183,11 +185,6 @@ def _named(subject: Subject, value: Value) -> float:
         and isinstance(one.object, NamedNode)
     ]
     return max([subject.named(value), *(subject.said.get(iri, 0.0) for iri in classes)])
-
-
-def _beside_root(subject: Subject) -> list[Value]:
-    """What is shown of the root or of what leads to it, aggregates of the root left out."""
-    return [one for one in subject.shown if variable_of(one) != subject.candidate.root]
 
 
 def _unsaid_order(subject: Subject) -> float:
@@ -260,13 +257,12 @@ def left_out(proposal: Proposal, candidate: Candidate, *, read: bool = False) ->
 
 def _read_in(reading: TokenizedQuestion, terms: Iterable[str]) -> set[int]:
     """The tokens that are a form of a word in the name of something: singular, plural, a part."""
-    names = {stem(word) for term in terms for word in tokens(_name_in(term))}
+    texts = (
+        split_literal(one)[0] if one[0] == '"' else words_of_local_name(one.strip("<>"))
+        for one in terms
+    )
+    names = {stem(word) for text in texts for word in tokens(text)}
     return {at for at, one in enumerate(reading.tokens) if any(_form(one.stem, n) for n in names)}
-
-
-def _name_in(term: str) -> str:
-    """The words of an IRI's local name, or the text of a literal."""
-    return split_literal(term)[0] if term[0] == '"' else words_of_local_name(term.strip("<>"))
 
 
 def _form(word: str, name: str) -> bool:

@@ -143,50 +143,59 @@ BEAM_DOUBT: Final = 5 / 3
 SURE: Final = 0.9
 """A name is surely meant from this similarity on: all of it is there, but for a bent word."""
 
-DOUBT_STEP: Final = 1.0  # a step that no word names
-DOUBT_OBVIOUS: Final = 0.4
-"""Such a step if the question names the class it leads to, after which it is called."""
-DOUBT_BRIDGE: Final = 0.6  # such a step to or from a node that only holds others together
-DOUBT_SEVERAL: Final = 0.15  # on top, if a node has several such links
-DOUBT_FURTHER: Final = 0.6  # each further step of a shortcut: less than a step of its own
-DOUBT_DEEP: Final = 0.4  # a predicate walked more than once, downwards
-DOUBT_BACK: Final = 0.8  # a step back along the predicate by which one came
-DOUBT_MISTAKEN: Final = 2.0
-"""A noun that is a class, too, said of what is not of that class: worse than a guess."""
-DOUBT_NAMED_AND_CLASSED: Final = 1.5
-"""A class named beside a predicate that already says what the thing is."""
-DOUBT_MISDIRECTED: Final = 1.5
-"""The destination of what words say comes from there, or the origin of what goes there."""
-DOUBT_VALUE: Final = 0.5  # the predicate of a value that is not a time
-DOUBT_DATE: Final = 0.3  # the predicate of a date: dates are looked for where they are
-DOUBT_SPAN_END: Final = 0.4  # the same if it is an end: the start is meant more often
-DOUBT_NOT_DATED: Final = 0.9  # a year found if no dates are
-DOUBT_AND: Final = 0.9  # two things joined by "and" taken as alternatives
-DOUBT_ENUMERATED: Final = 0.5  # two numbers joined by "and" taken as alternatives
-DOUBT_ALTERNATIVES: Final = 0.0  # joined by "or" they are
-DOUBT_CLASS_GUESSED: Final = 0.5
-"""A class, or the bearers of a predicate, if no word names what is asked for."""
-DOUBT_KIND: Final = 0.6
-"""That a thing is not of a kind, against 1 for another pattern that does not fit it."""
-DOUBT_PATH: Final = 0.3  # each step on the way to a property that is shown from afar
-DOUBT_DATE_SHOWN: Final = 0.6  # a date shown for "when" that no word names
-DOUBT_BESIDE: Final = 0.6
-"""A measure of another thing than the one that is named right behind its word."""
-DOUBT_KEY: Final = 1.2  # words of a class taken for the number that refers to it
-DOUBT_CLASS_LIKE: Final = 0.1  # words of a class taken for a predicate of the same name
-DOUBT_OTHER_FITS: Final = 0.1  # each other predicate of the sort that is asked for
 
-WORTH_LITTLE: Final = 0.1  # a function word within a name: "very" of "very large"
-WORTH_OPERATOR: Final = 0.6  # an operator that found its argument; about a word that is not rare
-WORTH_NAMING: Final = 0.8
-"""A word for "name", as a share of its weight: it shows what is shown anyway."""
-WORTH_SPELLED: Final = 0.6  # a number in letters, as a share: "one" is often no number
-WORTH_ALTERNATIVES: Final = 0.5  # two numbers read as alternatives, on top of their words
-WORTH_NONE: Final = 0.1  # that what has none of a thing has few of it
-WORTH_AGAIN: Final = 0.3  # a class whose words the last step has used for the same thing
-WORTH_EXACT: Final = 1.05  # a class called exactly so, as a factor
-WORTH_INDEFINITE: Final = 0.05  # on top, after "no", "each" or "how many"
-WORTH_KNOWN: Final = 0.04  # each tenfold of what the graph says of a thing, as a share
+class Doubt:
+    """What is counted against a pattern, in guessed steps."""
+
+    STEP: Final = 1.0  # a step that no word names
+    OBVIOUS: Final = 0.4
+    """Such a step if the question names the class it leads to, after which it is called."""
+    BRIDGE: Final = 0.6  # such a step to or from a node that only holds others together
+    SEVERAL: Final = 0.15  # on top, if a node has several such links
+    FURTHER: Final = 0.6  # each further step of a shortcut: less than a step of its own
+    DEEP: Final = 0.4  # a predicate walked more than once, downwards
+    BACK: Final = 0.8  # a step back along the predicate by which one came
+    MISTAKEN: Final = 2.0
+    """A noun that is a class, too, said of what is not of that class: worse than a guess."""
+    NAMED_AND_CLASSED: Final = 1.5
+    """A class named beside a predicate that already says what the thing is."""
+    MISDIRECTED: Final = 1.5
+    """The destination of what words say comes from there, or the origin of what goes there."""
+    VALUE: Final = 0.5  # the predicate of a value that is not a time
+    DATE: Final = 0.3  # the predicate of a date: dates are looked for where they are
+    SPAN_END: Final = 0.4  # the same if it is an end: the start is meant more often
+    NOT_DATED: Final = 0.9  # a year found if no dates are
+    AND: Final = 0.9  # two things joined by "and" taken as alternatives
+    ENUMERATED: Final = 0.5  # two numbers joined by "and" taken as alternatives
+    ALTERNATIVES: Final = 0.0  # joined by "or" they are
+    CLASS_GUESSED: Final = 0.5
+    """A class, or the bearers of a predicate, if no word names what is asked for."""
+    KIND: Final = 0.6
+    """That a thing is not of a kind, against 1 for another pattern that does not fit it."""
+    PATH: Final = 0.3  # each step on the way to a property that is shown from afar
+    DATE_SHOWN: Final = 0.6  # a date shown for "when" that no word names
+    BESIDE: Final = 0.6
+    """A measure of another thing than the one that is named right behind its word."""
+    KEY: Final = 1.2  # words of a class taken for the number that refers to it
+    CLASS_LIKE: Final = 0.1  # words of a class taken for a predicate of the same name
+    OTHER_FITS: Final = 0.1  # each other predicate of the sort that is asked for
+
+
+class Worth:
+    """What is counted for a pattern beside the words that it uses."""
+
+    LITTLE: Final = 0.1  # a function word within a name: "very" of "very large"
+    OPERATOR: Final = 0.6  # an operator that found its argument; about a word that is not rare
+    NAMING: Final = 0.8
+    """A word for "name", as a share of its weight: it shows what is shown anyway."""
+    SPELLED: Final = 0.6  # a number in letters, as a share: "one" is often no number
+    ALTERNATIVES: Final = 0.5  # two numbers read as alternatives, on top of their words
+    NONE: Final = 0.1  # that what has none of a thing has few of it
+    AGAIN: Final = 0.3  # a class whose words the last step has used for the same thing
+    EXACT: Final = 1.05  # a class called exactly so, as a factor
+    INDEFINITE: Final = 0.05  # on top, after "no", "each" or "how many"
+    KNOWN: Final = 0.04  # each tenfold of what the graph says of a thing, as a share
+
 
 BESIDE: Final = 3
 """So many words on an operator looks for what it goes with: an article and an adjective between."""

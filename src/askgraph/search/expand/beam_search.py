@@ -22,36 +22,12 @@ from askgraph.index import stem
 from askgraph.index.names import Kind, name_tokens
 from askgraph.search.expand import (
     BEAM_DOUBT,
-    DOUBT_ALTERNATIVES,
-    DOUBT_AND,
-    DOUBT_BACK,
-    DOUBT_BRIDGE,
-    DOUBT_CLASS_GUESSED,
-    DOUBT_DATE,
-    DOUBT_DEEP,
-    DOUBT_ENUMERATED,
-    DOUBT_FURTHER,
-    DOUBT_KIND,
-    DOUBT_MISTAKEN,
-    DOUBT_NAMED_AND_CLASSED,
-    DOUBT_NOT_DATED,
-    DOUBT_OBVIOUS,
-    DOUBT_SEVERAL,
-    DOUBT_SPAN_END,
-    DOUBT_STEP,
-    DOUBT_VALUE,
     SURE,
-    WORTH_AGAIN,
-    WORTH_ALTERNATIVES,
-    WORTH_EXACT,
-    WORTH_INDEFINITE,
-    WORTH_KNOWN,
-    WORTH_LITTLE,
-    WORTH_OPERATOR,
-    WORTH_SPELLED,
+    Doubt,
     Edge,
     Node,
     PartialMatch,
+    Worth,
     combine,
     common_words,
     denied_words,
@@ -178,7 +154,7 @@ class BeamSearch:
             if used >> at & 1:
                 repeated += weight
             else:
-                total += (weight or WORTH_LITTLE) * quality
+                total += (weight or Worth.LITTLE) * quality
         if repeated and (link.kind is not Kind.PREDICATE or total < _REPEATED * repeated):
             return 0.0
         return total * (_ANY_NAME + (1 - _ANY_NAME) * link.score)
@@ -267,14 +243,14 @@ class BeamSearch:
                 continue
             doubt = self._doubt(state, ids, predicate, inverse, literal)
             doubt += misdirected(self.linked, self.schema, state.node, predicate)
-            doubt += DOUBT_DEEP if plus and not inverse else 0.0
+            doubt += Doubt.DEEP if plus and not inverse else 0.0
             ways: list[Link | None] = [*links[:_LINKS]]
             if not links or predicate in self.schema.mixed or self.is_class_like(links[0]):
                 ways.append(None)
             for one in ways:
                 edge = Edge(predicate, not inverse, plus, one)
                 unknown = doubt if one is None else self._mistaken(edge, ids, state)
-                unknown += DOUBT_BACK if back else 0.0
+                unknown += Doubt.BACK if back else 0.0
                 yield self._stepped(state, edge, ids, unknown, literal)
 
     def _onward(self, ids: Ids, predicate: int, inverse: bool, plus: bool) -> Ids:
@@ -319,7 +295,7 @@ class BeamSearch:
             return 0.0
         subjects = self.schema.names_subject(edge.predicate)
         named = ids if subjects != edge.inverse else state.ids
-        return 0.0 if self.fits_noun(edge.link, named) else DOUBT_MISTAKEN
+        return 0.0 if self.fits_noun(edge.link, named) else Doubt.MISTAKEN
 
     def fits_noun(self, link: Link, ids: Ids) -> bool:
         """Whether nodes are of the class that the same words name, if they name one."""
@@ -399,22 +375,22 @@ class BeamSearch:
             if state.node.link is not None and state.node.link.code:
                 return 0.0  # the code tells its predicate
             if quantity is None or quantity.days is None:
-                return DOUBT_VALUE
+                return Doubt.VALUE
             dated = self.schema.sort(predicate) in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
             if not dated and self.schema.words(predicate).isdisjoint(shared_words().names["times"]):
-                return DOUBT_NOT_DATED
+                return Doubt.NOT_DATED
             is_end = any(predicate == end for _, end, _ in self.schema.spans)
-            return DOUBT_SPAN_END if is_end else DOUBT_DATE
+            return Doubt.SPAN_END if is_end else Doubt.DATE
         objects = state.ids if inverse else ids
         by, relates = (edge.predicate for edge, _ in state.node.edges), self.schema.is_one_relation
         if any(relates(one, predicate, state.ids) for one in by):
             return 0.0  # the rest of a relation that goes by one name
         if self.schema.is_obvious(predicate, objects, self.said):
-            return DOUBT_OBVIOUS
+            return Doubt.OBVIOUS
         bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
         single = self.schema.is_functional(predicate, inverse=not inverse)
-        doubt = (DOUBT_BRIDGE if bridge else DOUBT_STEP) + (0.0 if single else DOUBT_SEVERAL)
-        return doubt + DOUBT_FURTHER * (self.schema.predicates[predicate].steps - 1)
+        doubt = (Doubt.BRIDGE if bridge else Doubt.STEP) + (0.0 if single else Doubt.SEVERAL)
+        return doubt + Doubt.FURTHER * (self.schema.predicates[predicate].steps - 1)
 
     def classed(self, states: Iterable[PartialMatch]) -> Iterator[PartialMatch]:
         """Each state, and again with every class that words name and that it meets."""
@@ -428,7 +404,7 @@ class BeamSearch:
                 if not len(ids):
                     continue
                 named = any(self.is_role(edge, root=True) for edge, _ in state.node.edges)
-                doubt = DOUBT_NAMED_AND_CLASSED if named and one.mask & ~state.used else 0.0
+                doubt = Doubt.NAMED_AND_CLASSED if named and one.mask & ~state.used else 0.0
                 yield replace(
                     state,
                     node=replace(state.node, ids=ids, cls=one.target, cls_link=one),
@@ -448,7 +424,7 @@ class BeamSearch:
             and self.is_role(edge, root=True)
             for edge, _ in state.node.edges
         )
-        return WORTH_AGAIN if said else 0.0
+        return Worth.AGAIN if said else 0.0
 
     def is_role(self, edge: Edge, *, root: bool) -> bool:
         """Whether a named predicate says what its root end (or its far end) is.
@@ -583,13 +559,14 @@ def _grow(search: BeamSearch) -> list[PartialMatch]:
     """Grow all states; best first."""
     things = list(_seeds(search))
     classes: list[PartialMatch] = []
-    # A state for each class that words name: its instances.
+    # A state for each class that words name: its instances; more after "no", "each", "how many".
+    indefinite = {one.last + 1 for one in search.frame.of("not", "each", "count")}
     for one in search.linked.of(Kind.CLASS):
         ids = search.schema.instances(one.target)
         if len(ids):
             node = Node(ids, cls=one.target, cls_link=one)
-            exact = WORTH_EXACT if one.similarity > _EXACTLY else 1.0
-            exact += WORTH_INDEFINITE if _is_indefinite(search, one) else 0.0
+            exact = Worth.EXACT if one.similarity > _EXACTLY else 1.0
+            exact += Worth.INDEFINITE if one.positions[0] in indefinite else 0.0
             classes.append(PartialMatch(node, one.mask, exact * search.gain(one, 0), patterns=1))
     pool = things + classes
     level = things + [c for c in classes if len(c.ids) <= search.widest]
@@ -626,8 +603,7 @@ def _seeds(search: BeamSearch) -> Iterator[PartialMatch]:
         named.setdefault((one.kind, one.positions), []).append(one)
     for listed in named.values():
         alike = _namesakes(search, listed)
-        if alike:
-            yield _seed_of_all(search, alike)
+        yield from filter(None, [_seed(search, *alike)])
         for one in listed:
             found = _seed(search, one)
             if found is not None:
@@ -644,7 +620,7 @@ def _seeds(search: BeamSearch) -> Iterator[PartialMatch]:
         if not len(literals):
             continue
         gain = sum(search.linked.weights[at] for at in quantity.positions)
-        gain *= WORTH_SPELLED if quantity.spelled else 1.0
+        gain *= Worth.SPELLED if quantity.spelled else 1.0
         node = Node(literals, terms=tuple(literals[:_LISTED].tolist()), quantity=quantity)
         yield PartialMatch(node, bits(quantity.positions), gain, anchored=True)
 
@@ -674,7 +650,7 @@ def _namesakes(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
         return []
     called = name_tokens(first.name)
     alike = [one for one in links if name_tokens(one.name) == called and one.score == first.score]
-    found = {one.target: search.graph.terms.iri(one.target) for one in alike}
+    found = {one.target: search.schema.node(one.target) for one in alike}
     nodes = [at for at in found.values() if at is not None]
     if not 2 <= len(nodes) <= _MOST_ALIKE or len(nodes) < len(found):
         return []
@@ -684,23 +660,15 @@ def _namesakes(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
     return alike if same else []
 
 
-def _seed_of_all(search: BeamSearch, links: Sequence[Link]) -> PartialMatch:
-    nodes = sorted({at for one in links if (at := search.graph.terms.iri(one.target)) is not None})
-    first = links[0]
-    node = Node(np.array(nodes, dtype=np.int32), terms=tuple(nodes), link=first)
-    known = WORTH_KNOWN * float(np.log10(1 + max(map(search.schema.known, nodes))))
-    return PartialMatch(node, first.mask, search.gain(first, 0) * (1 + known), anchored=True)
-
-
-def _seed(search: BeamSearch, link: Link) -> PartialMatch | None:
-    text = f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
-    at = search.graph.terms.find(text)
-    if at is None:
+def _seed(search: BeamSearch, *links: Link) -> PartialMatch | None:
+    """A state for the thing or value that words name, or for several things of one name."""
+    found = {at for one in links if (at := search.schema.node_of(one)) is not None}
+    if not found:
         return None
-    ids = np.array([at], dtype=np.int32)
-    node = Node(ids, terms=(at,), link=link)
-    known = WORTH_KNOWN * float(np.log10(1 + search.schema.known(at)))
-    return PartialMatch(node, link.mask, search.gain(link, 0) * (1 + known), anchored=True)
+    nodes, first = sorted(found), links[0]
+    node = Node(np.array(nodes, dtype=np.int32), terms=tuple(nodes), link=first)
+    known = Worth.KNOWN * float(np.log10(1 + max(map(search.schema.known, nodes))))
+    return PartialMatch(node, first.mask, search.gain(first, 0) * (1 + known), anchored=True)
 
 
 def _shortened(search: BeamSearch) -> Iterator[PartialMatch]:
@@ -739,7 +707,7 @@ def _short_seed(
         search, Link(Kind.VALUE, term, name, fits, (at,), (fits,), code=explained, how=("short",))
     )
     if seed is not None:
-        yield replace(seed, unknown=0.0 if explained else DOUBT_STEP)
+        yield replace(seed, unknown=0.0 if explained else Doubt.STEP)
 
 
 def _alternatives(search: BeamSearch) -> Iterator[PartialMatch]:
@@ -781,8 +749,8 @@ def _either_number(search: BeamSearch, operator: Operator) -> Iterator[PartialMa
         if len(ids):
             mask = bits((*one.positions, *operator.positions, *other.positions))
             node = Node(ids, terms=tuple(ids[:_LISTED].tolist()))
-            gain = search.weight_of(mask) + WORTH_ALTERNATIVES
-            doubt = DOUBT_ALTERNATIVES if operator.name == "or" else DOUBT_ENUMERATED
+            gain = search.weight_of(mask) + Worth.ALTERNATIVES
+            doubt = Doubt.ALTERNATIVES if operator.name == "or" else Doubt.ENUMERATED
             yield PartialMatch(node, mask, gain, unknown=doubt, anchored=True)
 
 
@@ -798,7 +766,7 @@ def _either(
         node,
         first.used | second.used | mask,
         first.gain + second.gain,
-        unknown=DOUBT_ALTERNATIVES if name == "or" else DOUBT_AND,
+        unknown=Doubt.ALTERNATIVES if name == "or" else Doubt.AND,
         anchored=True,
     )
 
@@ -814,12 +782,6 @@ def _equal(search: BeamSearch, quantity: Quantity) -> Ids:
         numeric = np.isin(sorts, (Sort.NUMBER, Sort.TEXT_NUMBER))
         found |= numeric & (values == quantity.value)
     return np.flatnonzero(found).astype(np.int32)
-
-
-def _is_indefinite(search: BeamSearch, link: Link) -> bool:
-    """Whether a word stands before a class that asks for any of it: no, each, how many."""
-    before = link.positions[0] - 1
-    return any(op.last == before for op in search.frame.of("not", "each", "count"))
 
 
 def lacking(
@@ -844,7 +806,7 @@ def lacking(
             yield from _negated(search, base, fits)
         for cls in search.schema.classes_of(int(other.ids[0]))[:1]:
             node = Node(search.schema.instances(cls), cls=cls)
-            base = PartialMatch(node, 0, 0.0, patterns=1, unknown=DOUBT_CLASS_GUESSED)
+            base = PartialMatch(node, 0, 0.0, patterns=1, unknown=Doubt.CLASS_GUESSED)
             yield from _negated(search, base, other)
 
 
@@ -868,14 +830,12 @@ def united(search: BeamSearch, pool: Sequence[PartialMatch]) -> Iterator[Partial
             for other in second
             if one.node.cls_link == other.node.cls_link
             and one.node.edges[0][0].predicate != other.node.edges[0][0].predicate
-            and _are_apart(_step(one.node)[1], _step(other.node)[1], before)
+            and (
+                _step(one.node)[1] == _step(other.node)[1]  # "directed or written by A"
+                or not (_step(one.node)[1] & ~before or _step(other.node)[1] & before)
+            )
             and not search.linked.reading.parted(operator.last, other.used.bit_length() - 1)
         )
-
-
-def _are_apart(one: int, other: int, before: int) -> bool:
-    """Whether words are the same ones, or stand on both sides of a place."""
-    return one == other or not (one & ~before or other & before)
 
 
 def _is_one_step(search: BeamSearch, node: Node) -> bool:
@@ -904,7 +864,7 @@ def _one_of(
     return replace(
         state,
         used=state.used | operator.mask,
-        gain=state.gain + search.weight_of(operator.mask) + WORTH_OPERATOR,
+        gain=state.gain + search.weight_of(operator.mask) + Worth.OPERATOR,
         patterns=state.patterns - (link is not None),
     )
 
@@ -933,7 +893,7 @@ def unmet(
                 continue
             node = replace(other.node, ids=seed.ids, terms=seed.node.terms, link=seed.node.link)
             state = combine(seed, other, node)
-            doubt = DOUBT_KIND if bare else DOUBT_STEP
+            doubt = Doubt.KIND if bare else Doubt.STEP
             yield replace(state, unknown=state.unknown + doubt, denied=True)
 
 
@@ -995,7 +955,7 @@ def turned_about(
         told[state.node.cls] = max(told.get(state.node.cls, (0.0, 0.0)), _explained(search, state))
     found, back = [], bool(search.frame.of("other", "same"))
     for state in joined:
-        if state.unknown >= DOUBT_STEP and not (state.node.terms or state.node.without):
+        if state.unknown >= Doubt.STEP and not (state.node.terms or state.node.without):
             for node in _from_classes(search, state.node, len(state.node.edges)):
                 turned = replace(state, node=node)
                 better = _explained(search, turned) > told.get(node.cls, (0.0, 0.0))
@@ -1085,7 +1045,7 @@ def _negated(search: BeamSearch, base: PartialMatch, other: PartialMatch) -> Ite
         state = combine(base, other, node)
         weight = sum(search.linked.weights[at] for at in operator.positions)
         yield replace(
-            state, used=state.used | operator.mask, gain=state.gain + weight + WORTH_OPERATOR
+            state, used=state.used | operator.mask, gain=state.gain + weight + Worth.OPERATOR
         )
 
 
@@ -1149,27 +1109,25 @@ def with_apposition(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialM
     link = seed.node.link
     if link is None or link.kind is not Kind.ENTITY or len(seed.ids) != 1:
         return
-    for one in (*_classes_beside(search, link, seed), *_places_after(search, link, seed)):
+    told = [
+        one
+        for one in search.linked.of(Kind.CLASS)
+        if one.similarity > SURE
+        and _is_beside(search, one, link)
+        and np.isin(seed.ids, search.schema.instances(one.target)).all()
+    ]
+    if _shares_name(search, link):
+        told += [
+            one
+            for one in search.linked.of(Kind.ENTITY, Kind.VALUE)
+            if one.similarity > SURE
+            and _comes_after(search, one, link)
+            and _are_linked(search, int(seed.ids[0]), one)
+        ]
+    for one in told:
         gain = search.gain(one, seed.used)
         if gain:
             yield replace(seed, used=seed.used | one.mask, gain=seed.gain + gain)
-
-
-def _classes_beside(search: BeamSearch, link: Link, seed: PartialMatch) -> Iterator[Link]:
-    """The classes beside a name that the thing is of."""
-    for one in search.linked.of(Kind.CLASS):
-        beside = one.similarity > SURE and _is_beside(search, one, link)
-        if beside and np.isin(seed.ids, search.schema.instances(one.target)).all():
-            yield one
-
-
-def _places_after(search: BeamSearch, link: Link, seed: PartialMatch) -> Iterator[Link]:
-    """The things after a name, shared by others, that the thing is linked to."""
-    if _shares_name(search, link):
-        for one in search.linked.of(Kind.ENTITY, Kind.VALUE):
-            after = one.similarity > SURE and _comes_after(search, one, link)
-            if after and _are_linked(search, int(seed.ids[0]), one):
-                yield one
 
 
 def _is_beside(search: BeamSearch, cls: Link, link: Link) -> bool:
@@ -1205,8 +1163,7 @@ def _comes_after(search: BeamSearch, other: Link, link: Link) -> bool:
 def _are_linked(search: BeamSearch, node: int, other: Link) -> bool:
     """Whether an edge leads from a thing to another, or several of one transitive predicate."""
     graph, schema = search.graph, search.schema
-    text = f"<{other.target}>" if other.kind is Kind.ENTITY else other.target
-    at = graph.terms.find(text)
+    at = schema.node_of(other)
     if at is None:
         return False
     nodes = np.array([node], dtype=np.int32)

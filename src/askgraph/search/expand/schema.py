@@ -12,10 +12,10 @@ destination.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, Final, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ from askgraph.graph.names import classes_above, local_name, objects_of, standard
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index import folded, stem, tokens
 from askgraph.index.names import Kind
-from askgraph.search.expand import DOUBT_MISDIRECTED, Node
+from askgraph.search.expand import Doubt, Node
 from askgraph.search.link import Link, LinkedQuestion, alikeness
 from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.search.tokenize.word_lists import (
@@ -67,23 +67,24 @@ _BEGUN = 4
 _DESCRIBING = frozenset(v.DESCRIPTION_PREDICATES)
 _EMPTY = np.zeros(0, dtype=np.int32)
 
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
-def _kept(method: Callable[["Schema", _Key], _Value]) -> Callable[["Schema", _Key], _Value]:
-    """Keep what a method finds for each argument."""
-    name = method.__name__
+def remember(
+    find: Callable[Concatenate["Schema", _P], _R],
+) -> Callable[Concatenate["Schema", _P], _R]:
+    """Keep what a function of a schema finds for its other arguments."""
 
-    @wraps(method)
-    def looked_up(schema: "Schema", key: _Key) -> _Value:
-        found = schema.found[name]
-        if key not in found:
-            found[key] = method(schema, key)
-        value: _Value = found[key]
+    @wraps(find)
+    def look_up(schema: "Schema", /, *key: _P.args, **named: _P.kwargs) -> _R:
+        found, arguments = schema.found[find.__name__], (*key, *named.values())
+        if arguments not in found:
+            found[arguments] = find(schema, *key, **named)
+        value: _R = found[arguments]
         return value
 
-    return looked_up
+    return look_up
 
 
 @dataclass
@@ -126,10 +127,16 @@ class Schema:
         """The number of a predicate."""
         return self._numbers.get(iri)
 
-    @_kept
+    @remember
     def node(self, iri: str) -> int | None:
         """The id of what a question names by an IRI."""
         return self.graph.terms.iri(iri)
+
+    def node_of(self, link: Link) -> int | None:
+        """The id of the thing or literal that a link leads to."""
+        return self.graph.terms.find(
+            f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
+        )
 
     @cached_property
     def kind(self) -> int | None:
@@ -208,7 +215,7 @@ class Schema:
         p = self.predicates.get(predicate)
         return p is not None and p.triples <= (p.objects if inverse else p.subjects) * _SINGLE
 
-    @_kept
+    @remember
     def identifies(self, step: tuple[int, bool]) -> bool:
         """Whether the nodes that a predicate leads to (or from, if inverse) have one such edge."""
         predicate, inverse = step
@@ -241,7 +248,7 @@ class Schema:
             self.graph.present(ids[:1], inverse=True)
         )
 
-    @_kept
+    @remember
     def _property(self, predicate: int) -> frozenset[tuple[str, str]]:
         p = self.predicates.get(predicate)
         return frozenset(p.names) if p is not None else frozenset()
@@ -251,7 +258,7 @@ class Schema:
         names = self._property(one) if one != other else None
         return bool(names) and names == self._property(other) and self.is_nameless(ids)
 
-    @_kept
+    @remember
     def sort(self, predicate: int) -> Sort:
         """The sort of most of a predicate's values; NONE if they are resources."""
         objects = self.graph.ends(predicate, inverse=True)
@@ -290,7 +297,7 @@ class Schema:
                 found.setdefault(parent, []).append(one.iri)
         return found
 
-    @_kept
+    @remember
     def instances(self, cls: str) -> Ids:
         """All instances of a class or of a class below it."""
         below, listed = {cls}, [cls]
@@ -304,7 +311,7 @@ class Schema:
             return _EMPTY
         return self.graph.step(known, self.kind, inverse=True)
 
-    @_kept
+    @remember
     def below(self, cls: str) -> bool:
         """Whether some instances of a class are only typed with a class below it."""
         if self.profile.types and not self.graph.complete:
@@ -315,7 +322,7 @@ class Schema:
         own = self.graph.step(np.array([at], dtype=np.int32), self.kind, inverse=True)
         return len(own) < len(self.instances(cls))
 
-    @_kept
+    @remember
     def classes_of(self, node: int) -> tuple[str, ...]:
         """The classes of a node, the smallest first."""
         if self.kind is None or node < self.graph.terms.first_iri:
@@ -346,7 +353,7 @@ class Schema:
         """Whether nodes stand for a relation between others: nameless, with several links."""
         return bool(len(ids)) and self._some_nary(self.classes_of(int(ids[0])))
 
-    @_kept
+    @remember
     def _some_nary(self, classes: tuple[str, ...]) -> bool:
         return any(self.classes[cls].nary for cls in classes)
 
@@ -372,7 +379,7 @@ class Schema:
             return self._around(classes[0])
         return tuple(self._reached(ids)) if len(ids) <= _SAMPLE else ()
 
-    @_kept
+    @remember
     def _around(self, cls: str) -> tuple[tuple[Path, frozenset[int]], ...]:
         return tuple(self._reached(self.instances(cls)))
 
@@ -399,17 +406,17 @@ class Schema:
     def _texts(self, profile: PredicateProfile | ClassProfile) -> list[str]:
         return [text for text, _ in profile.names] + [local_name(profile.iri)]
 
-    @_kept
+    @remember
     def texts(self, predicate: int) -> tuple[str, ...]:
         """A predicate's names, folded."""
         return tuple(" ".join(tokens(text)) for text in self._texts(self.predicates[predicate]))
 
-    @_kept
+    @remember
     def words(self, predicate: int) -> frozenset[str]:
         """The stems of a predicate's names."""
         return _stems(self._texts(self.predicates[predicate]))
 
-    @_kept
+    @remember
     def names_subject(self, predicate: int) -> bool:
         """Whether a predicate's name says what its subject is: it ends in "of"."""
         last, texts = shared_words().names["subject"], self._texts(self.predicates[predicate])
@@ -452,7 +459,7 @@ class Schema:
         """The predicates of a node, without that of its class."""
         return self.graph.present(np.array([node], dtype=np.int32)) - {self.kind}
 
-    @_kept
+    @remember
     def hint_of(self, iri: str) -> str:
         """Return words to name a variable from: a label, or the local name."""
         profiles = (self.predicates_by_iri.get(iri), self.classes.get(iri))
@@ -470,11 +477,11 @@ class Schema:
     def _class_words(self) -> frozenset[str]:
         return frozenset().union(*map(self._own_stems, self.classes))
 
-    @_kept
+    @remember
     def _own_stems(self, cls: str) -> frozenset[str]:
         return _stems(self._texts(self.classes[cls]))
 
-    @_kept
+    @remember
     def lineage(self, cls: str) -> tuple[str, ...]:
         """A class and those above it, as far as the graph has them."""
         listed = [cls]
@@ -483,7 +490,7 @@ class Schema:
                 listed += [above for above in self.classes[one].parents if above not in listed]
         return tuple(one for one in listed if one in self.classes)
 
-    @_kept
+    @remember
     def class_stems(self, cls: str) -> frozenset[str]:
         """The stems of the names of a class and of those above it."""
         return frozenset[str]().union(*map(self._own_stems, self.lineage(cls)))
@@ -568,7 +575,7 @@ class Schema:
         """The number of the predicate that ranks statements."""
         return None if self.times.rank is None else self.number(self.times.rank)
 
-    @_kept
+    @remember
     def unit(self, predicate: int) -> Unit | None:
         """The unit that a predicate's names or descriptions say its numbers are in."""
         texts = self._texts(self.predicates[predicate])
@@ -661,23 +668,9 @@ _SHARE = 0.3
 _DATES = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
 
 
-def _look_up(
-    schema: Schema, name: str, key: _Key, find: Callable[[Schema, _Key], _Value]
-) -> _Value:
-    """What a function finds in a schema, looked up once."""
-    known = schema.found[name]
-    if key not in known:
-        known[key] = find(schema, key)
-    found: _Value = known[key]
-    return found
-
-
+@remember
 def kinds_of_class(schema: Schema, cls: str) -> Kinds:
     """Return the kinds of a class's instances; none if nothing tells."""
-    return _look_up(schema, "kinds_of_class", cls, _of_class)
-
-
-def _of_class(schema: Schema, cls: str) -> Kinds:
     found: Kinds = NONE
     listed = [cls]
     for one in listed:
@@ -707,22 +700,16 @@ def _signs(schema: Schema) -> dict[str, Kinds]:
     return known
 
 
+@remember
 def kinds_of_predicate(schema: Schema, number: int) -> Kinds:
     """Return the kinds that a predicate's own names tell of: place for "birth place"."""
-    return _look_up(schema, "kinds_of_predicate", number, _of_predicate)
-
-
-def _of_predicate(schema: Schema, number: int) -> Kinds:
     profile = schema.predicates[number]
     return kinds_of_names((*profile.names, (words_of_local_name(profile.iri), "")))
 
 
+@remember
 def kinds_of_objects(schema: Schema, number: int) -> Kinds:
     """Return the kinds of what a predicate leads to, by its names and by the classes."""
-    return _look_up(schema, "kinds_of_objects", number, _of_objects)
-
-
-def _of_objects(schema: Schema, number: int) -> Kinds:
     classes = schema.predicates[number].object_classes[:_CLASSES]
     own = kinds_of_predicate(schema, number)
     return own.union(*(kinds_of_class(schema, cls) for cls, _ in classes))
@@ -736,21 +723,15 @@ def kinds_of_nodes(schema: Schema, ids: Ids) -> Kinds:
     return NONE.union(*(kinds_of_class(schema, cls) for cls in classes))
 
 
+@remember
 def has_kind(schema: Schema, kind: str) -> bool:
     """Return whether instances of any class of the graph are of a kind."""
-    return _look_up(schema, "has_kind", kind, _has_kind)
-
-
-def _has_kind(schema: Schema, kind: str) -> bool:
     return any(kind in kinds_of_class(schema, cls) for cls in schema.classes)
 
 
+@remember
 def holds_years(schema: Schema, number: int) -> bool:
     """Return whether a predicate's numbers may be years, by their size or by its names."""
-    return _look_up(schema, "holds_years", number, _holds_years)
-
-
-def _holds_years(schema: Schema, number: int) -> bool:
     if not schema.words(number).isdisjoint(shared_words().names["times"]):
         return True
     objects = schema.graph.ends(number, inverse=True)
@@ -883,16 +864,9 @@ _FEWEST = 4  # so many links at least say anything about their share
 _WITHIN = 4  # words from a preposition to the name that it is about: "from the airport of"
 
 
+@remember
 def truths_of(schema: Schema, predicate: int) -> Truths | None:
     """Return the values of a predicate that mean true and false, None if others occur, too."""
-    known = schema.found["truths_of"]
-    if predicate not in known:
-        known[predicate] = _truths_of(schema, predicate)
-    found: Truths | None = known[predicate]
-    return found
-
-
-def _truths_of(schema: Schema, predicate: int) -> Truths | None:
     sort = schema.sort(predicate)
     if sort is Sort.BOOLEAN:
         return "true", "false"
@@ -916,14 +890,11 @@ _EXPLAINS = re.compile(r"(?<![\w-])\w{1,4}['\"]?(\)|\s*[=:–-]\s*[^\W\d])")
 _LONGEST_INITIALS = 5  # initials are so many at most
 
 
+@remember
 def holds_codes(schema: Schema, predicate: int, table: str) -> bool:
     """Whether all values of a predicate are codes of one table."""
-    known, key = schema.found["holds_codes"], (predicate, table)
-    if key not in known:
-        values = _values(schema, predicate)
-        held = shared_words().held[table]
-        known[key] = bool(values) and all(text in held for text, _ in values)
-    return bool(known[key])
+    values, held = _values(schema, predicate), shared_words().held[table]
+    return bool(values) and all(text in held for text, _ in values)
 
 
 def shortened_values(schema: Schema, predicate: int, word: str) -> list[str]:
@@ -934,21 +905,19 @@ def shortened_values(schema: Schema, predicate: int, word: str) -> list[str]:
     return [term for words, term in parts if "".join(w[0] for w in words) == folded(word)]
 
 
+@remember
 def explained_codes(schema: Schema) -> Mapping[str, Sequence[tuple[str, str]]]:
     """Return the codes that descriptions of predicates explain, by the stems of the words for them.
 
     "G: goalie, D: defender" or "goalie (G), defender (D)": each code as a term, with the predicate.
     """
-    known = schema.found["explained_codes"]
-    if not known:
-        known[None] = found = defaultdict[str, list[tuple[str, str]]](list)
-        for number, text in _descriptions(schema).items():
-            explains = _EXPLAINS.search(text) is not None
-            for value, term in _values(schema, number, _MOST_CODES) if explains else ():
-                for word in _explained(value, text):
-                    found[word].append((term, schema.graph.iri_of(number)))
-    codes: Mapping[str, Sequence[tuple[str, str]]] = known[None]
-    return codes
+    found = defaultdict[str, list[tuple[str, str]]](list)
+    for number, text in _descriptions(schema).items():
+        explains = _EXPLAINS.search(text) is not None
+        for value, term in _values(schema, number, _MOST_CODES) if explains else ():
+            for word in _explained(value, text):
+                found[word].append((term, schema.graph.iri_of(number)))
+    return found
 
 
 def _descriptions(schema: Schema) -> dict[int, str]:
@@ -983,19 +952,13 @@ def _values(schema: Schema, predicate: int, most: int = _FEW_CODES) -> list[tupl
     return [(folded(split_literal(term)[0].strip()), term) for term in terms]
 
 
+@remember
 def is_mirrored(schema: Schema, predicate: int) -> bool:
     """Whether a relation is symmetric, and some of its links are stated one way only.
 
     It is if its schema says so, if its name does ("sibling", "borders") and it links things of
     one class, or if most of its links lead back as well.
     """
-    known = schema.found["is_mirrored"]
-    if predicate not in known:
-        known[predicate] = _is_mirrored(schema, predicate)
-    return bool(known[predicate])
-
-
-def _is_mirrored(schema: Schema, predicate: int) -> bool:
     profile = schema.predicates.get(predicate)
     if profile is None or predicate == schema.kind or not schema.leads_on(predicate):
         return False
@@ -1050,7 +1013,7 @@ def misdirected(linked: LinkedQuestion, schema: Schema, node: Node, predicate: i
         node = node.edges[0][1]
     link = node.link
     said = _said_before(linked, link) if link is not None else ""
-    return DOUBT_MISDIRECTED if said and not ways[said] else 0.0
+    return Doubt.MISDIRECTED if said and not ways[said] else 0.0
 
 
 def _said_before(linked: LinkedQuestion, link: Link) -> str:

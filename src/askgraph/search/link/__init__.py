@@ -315,7 +315,7 @@ def _parted(last: int, at: int, reading: TokenizedQuestion, name: Name) -> bool:
     verbs = (words.yes_or_no["being"], words.yes_or_no["doing"], words.texts["has"])
     if name.kind is Kind.CLASS and any(map(said.intersection, verbs)):
         return True
-    gap = reading.text[reading.tokens[last].end : reading.tokens[at].start]
+    gap = reading.gap(last, at)
     if name.kind not in (Kind.CLASS, Kind.PREDICATE):
         return False
     return any(mark in gap for mark in ",;?") or (

@@ -110,13 +110,10 @@ def bases(word: str) -> tuple[str, ...]:
     line = _line(word)
     own = [word] if any(not cell.startswith(_BASE) for cell in line) else []
     irregular = [cell[2:] for cell in line if cell.startswith(_BASE)]
-    regular = [] if own and not irregular and not _is_bent(word) else list(_regular(word))
+    regular = (
+        [] if own and not irregular and not word.endswith(("ed", "ing")) else list(_regular(word))
+    )
     return tuple(dict.fromkeys((*own, *irregular, *(one for one in regular if _line(one)))))
-
-
-def _is_bent(word: str) -> bool:
-    """Whether a word that is one of its own may be a form of a verb as well."""
-    return word.endswith(("ed", "ing"))
 
 
 def _regular(word: str) -> Iterator[str]:

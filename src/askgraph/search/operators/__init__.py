@@ -5,9 +5,9 @@ its argument among the words around it; what it takes up counts as used.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from importlib import import_module
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from pyoxigraph import NamedNode, Variable
@@ -15,19 +15,11 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.deadline import in_time
 from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
-from askgraph.search.expand import (
-    DOUBT_CLASS_GUESSED,
-    DOUBT_DATE_SHOWN,
-    DOUBT_PATH,
-    WORTH_KNOWN,
-    WORTH_NAMING,
-    WORTH_OPERATOR,
-    Node,
-    PartialMatch,
-)
+from askgraph.search.expand import Doubt, Node, PartialMatch, Worth
 from askgraph.search.expand.beam_search import BeamSearch, Expansion
 from askgraph.search.expand.schema import truths_of
 from askgraph.search.link import Link
+from askgraph.search.operators import aggregates, conditions, extremes, shared_value, times
 from askgraph.search.operators.columns import (
     also_asked,
     owner_of,
@@ -35,6 +27,8 @@ from askgraph.search.operators.columns import (
     sorting_key,
     value_asked,
 )
+from askgraph.search.operators.extremes_with_ties import keep_ties
+from askgraph.search.operators.pairs import compare_pairs
 from askgraph.search.operators.query_builder import (
     DATED,
     NUMERIC,
@@ -81,59 +75,51 @@ _AFAR = 20  # so many of the best states may have predicates that lie afar
 class OperatorRule:
     """How an operator completes a query.
 
-    `handler` is a function of the module of this package, called with `options`; it says whether
-    the operator found what it is about. One that is `timed` may share its words with names of
-    predicates; one that is `cut` leaves its end to a name that begins there.
+    `handle` says whether the operator found what it is about. One that is `timed` may share its
+    words with names of predicates; one that is `cut` leaves its end to a name that begins there.
     """
 
-    module: str
-    handler: str
-    options: Mapping[str, object] = field(default_factory=dict)
+    handle: Callable[[QueryBuilder, Operator], bool]
     timed: bool = False
     cut: bool = False
 
-    def __call__(self, query: QueryBuilder, operator: Operator) -> bool:
-        """Let the operator take its words; the module is imported when a question needs it."""
-        handler = getattr(import_module(f"{__name__}.{self.module}"), self.handler)
-        return bool(handler(query, operator, **self.options))
-
 
 OPERATORS: Mapping[str, OperatorRule] = {
-    "each": OperatorRule("aggregates", "each"),
-    "yearly": OperatorRule("aggregates", "yearly", timed=True),
-    "count": OperatorRule("aggregates", "count", cut=True),
-    "average": OperatorRule("aggregates", "aggregated", {"function": "AVG"}, cut=True),
-    "sum": OperatorRule("aggregates", "aggregated", {"function": "SUM"}, cut=True),
-    "share": OperatorRule("aggregates", "share"),
-    "minimum": OperatorRule("extremes", "limiting", {"up": False}, cut=True),
-    "maximum": OperatorRule("extremes", "limiting", {"up": True}, cut=True),
-    "superlative": OperatorRule("extremes", "superlative"),
-    "most": OperatorRule("extremes", "extreme", {"descending": True}, cut=True),
-    "fewest": OperatorRule("extremes", "extreme", {"descending": False}, cut=True),
-    "measure": OperatorRule("extremes", "measure"),
-    "top": OperatorRule("extremes", "top"),
-    "order": OperatorRule("extremes", "order"),
-    "ascending": OperatorRule("extremes", "directed", {"descending": False}),
-    "descending": OperatorRule("extremes", "directed", {"descending": True}),
-    **dict.fromkeys(COMPARING, OperatorRule("conditions", "comparison")),
-    "comparative": OperatorRule("conditions", "comparative"),
-    "between": OperatorRule("conditions", "between"),
-    "exists": OperatorRule("conditions", "exists"),
-    "not": OperatorRule("conditions", "without"),
-    "called": OperatorRule("conditions", "called"),
-    "containing": OperatorRule("conditions", "quoting", {"function": "CONTAINS"}),
-    "starting": OperatorRule("conditions", "quoting", {"function": "STRSTARTS"}),
-    "ending": OperatorRule("conditions", "quoting", {"function": "STRENDS"}),
-    "same": OperatorRule("shared_value", "likened", {"same": True}),
-    "different": OperatorRule("shared_value", "likened", {"same": False}),
-    "other": OperatorRule("shared_value", "other"),
-    "at": OperatorRule("times", "at", timed=True),
-    "during": OperatorRule("times", "during", timed=True),
-    "now": OperatorRule("times", "now", timed=True),
-    "past": OperatorRule("times", "past", timed=True),
-    "ongoing": OperatorRule("times", "ongoing", timed=True),
-    "lasting": OperatorRule("times", "lasting", timed=True),
-    "lasted": OperatorRule("times", "lasted", timed=True),
+    "each": OperatorRule(aggregates.each),
+    "yearly": OperatorRule(aggregates.yearly, timed=True),
+    "count": OperatorRule(aggregates.count, cut=True),
+    "average": OperatorRule(partial(aggregates.aggregated, function="AVG"), cut=True),
+    "sum": OperatorRule(partial(aggregates.aggregated, function="SUM"), cut=True),
+    "share": OperatorRule(aggregates.share),
+    "minimum": OperatorRule(partial(extremes.limiting, up=False), cut=True),
+    "maximum": OperatorRule(partial(extremes.limiting, up=True), cut=True),
+    "superlative": OperatorRule(extremes.superlative),
+    "most": OperatorRule(partial(extremes.extreme, descending=True), cut=True),
+    "fewest": OperatorRule(partial(extremes.extreme, descending=False), cut=True),
+    "measure": OperatorRule(extremes.measure),
+    "top": OperatorRule(extremes.top),
+    "order": OperatorRule(extremes.order),
+    "ascending": OperatorRule(partial(extremes.directed, descending=False)),
+    "descending": OperatorRule(partial(extremes.directed, descending=True)),
+    **dict.fromkeys(COMPARING, OperatorRule(conditions.comparison)),
+    "comparative": OperatorRule(conditions.comparative),
+    "between": OperatorRule(conditions.between),
+    "exists": OperatorRule(conditions.exists),
+    "not": OperatorRule(conditions.without),
+    "called": OperatorRule(conditions.called),
+    "containing": OperatorRule(partial(conditions.quoting, function="CONTAINS")),
+    "starting": OperatorRule(partial(conditions.quoting, function="STRSTARTS")),
+    "ending": OperatorRule(partial(conditions.quoting, function="STRENDS")),
+    "same": OperatorRule(partial(shared_value.likened, same=True)),
+    "different": OperatorRule(partial(shared_value.likened, same=False)),
+    "other": OperatorRule(shared_value.other),
+    "at": OperatorRule(times.at, timed=True),
+    "during": OperatorRule(times.during, timed=True),
+    "now": OperatorRule(times.now, timed=True),
+    "past": OperatorRule(times.past, timed=True),
+    "ongoing": OperatorRule(times.ongoing, timed=True),
+    "lasting": OperatorRule(times.lasting, timed=True),
+    "lasted": OperatorRule(times.lasted, timed=True),
 }
 """The operators that complete queries; the others only say how a question is grown or ranked."""
 
@@ -152,8 +138,6 @@ def complete(expansion: Expansion, description: Description | None = None) -> li
     if description is not None:
         candidates += describe_things(search, search.frame, description.links, description.lead)
     if search.frame.of("or", *_OF_TWO):
-        from askgraph.search.operators.pairs import compare_pairs
-
         candidates += compare_pairs(search, search.frame)
     return candidates
 
@@ -190,38 +174,25 @@ class QueryCompleter:
 
     def finish(self, state: PartialMatch, *, afar: bool = True) -> Iterator[Candidate]:
         """Build the queries of one state: without the predicates that lie afar, and with them."""
-        if not self._can_answer(state):
-            return
+        is_thing = self.lookups.is_resource(state.ids) or state.hops or state.node.edges
+        if not (len(state.ids) and is_thing):
+            return  # a literal that the question names is no answer to it
         slots = list(self.lookups.slots(state))
         for far in (False, True) if afar else (False,):
             query = QueryBuilder(self.lookups, state, slots, afar=far)
             _operate(query, self.frame.operators)
             if query.made and self.frame.of("or"):
-                from askgraph.search.operators.shared_value import join_by_or
-
-                join_by_or(query)
+                shared_value.join_by_or(query)
             show_names(query)
             show_rest(query)
-            if self.frame.of("in_unit"):
-                from askgraph.search.operators.times import converted
-
-                converted(query)
+            times.converted(query)
             best_ranked(query)
             choose_columns(query)
-            if query.draft.limit == 1:
-                from askgraph.search.operators.extremes_with_ties import keep_ties
-
-                keep_ties(query)
+            keep_ties(query)
             if self._holds_together(query):
                 yield from _closed(query)
             if not query.missed:
                 return
-
-    def _can_answer(self, state: PartialMatch) -> bool:
-        """A literal that the question names is no answer to it."""
-        if not len(state.ids):
-            return False
-        return self.lookups.is_resource(state.ids) or bool(state.hops or state.node.edges)
 
     def _holds_together(self, query: QueryBuilder) -> bool:
         """Whether nothing contradicts itself, if need be by splitting it between two things."""
@@ -229,16 +200,10 @@ class QueryCompleter:
         several = self.frame.of("both") or len(query.draft.filters) > 1
         if not (several or query.draft.denied or negated):
             return True
-        from askgraph.search.operators.shared_value import (
-            deny_conditions,
-            deny_values,
-            twinned,
-        )
-
         if negated:
-            deny_conditions(query)
-        deny_values(query)
-        return twinned(query)
+            shared_value.deny_conditions(query)
+        shared_value.deny_values(query)
+        return shared_value.twinned(query)
 
     def _hope(self, state: PartialMatch, usable: int) -> float:
         """The score of a state if all words that may be of use were used for nothing."""
@@ -265,7 +230,7 @@ class QueryCompleter:
         for number, links in self.search.by_predicate.items():
             if max(link.score for link in links) >= _LINKED:
                 subjects = PartialMatch(
-                    Node(self.search.graph.ends(number)), 0, 0.0, unknown=DOUBT_CLASS_GUESSED
+                    Node(self.search.graph.ends(number)), 0, 0.0, unknown=Doubt.CLASS_GUESSED
                 )
                 yield subjects
                 if self.frame.of(*_OF_OWN) and number in self.search.schema.leading:
@@ -288,12 +253,12 @@ def _operate(query: QueryBuilder, operators: Sequence[Operator]) -> None:
         if operator.mask & taken:
             continue
         before = len(query.draft.filters)
-        if OPERATORS[operator.name](query, operator):
+        if rule.handle(query, operator):
             if len(query.draft.filters) > before:
                 query.made[operator] = tuple(query.draft.filters[before:])
             query.take(operator.mask, query.search.weight_of(operator.mask))
             query.done |= {slot for slot in query.slots if not slot.mask & ~operator.mask}
-            query.gain += WORTH_OPERATOR
+            query.gain += Worth.OPERATOR
             query.notes.append(operator.name)
 
 
@@ -385,7 +350,7 @@ def show_rest(query: QueryBuilder) -> None:
         relates = query.schema.sort(spot.predicate) is Sort.NONE
         is_asked = is_asked and not (relates and _is_verb(query, slot))
         if spot.path:
-            query.unknown += DOUBT_PATH * len(spot.path)
+            query.unknown += Doubt.PATH * len(spot.path)
         truths = truths_of(query.schema, spot.predicate)
         if truths is not None and not _is_shown(query, slot, spot):
             query.draft.filters.append(condition(variable, "=", term_of(truths[0])))
@@ -442,11 +407,8 @@ def _restricts_aggregate(query: QueryBuilder, at: int) -> bool:
 def choose_columns(query: QueryBuilder) -> None:
     """Decide which variables are shown, in which order, and by which the rows are grouped."""
     draft = query.draft
-    if "rate" in query.notes:
-        from askgraph.search.operators.aggregates import counted_rate
-
-        counted_rate(query)
-    aggregates = list(draft.columns)
+    aggregates.counted_rate(query)
+    totals = list(draft.columns)
     projected = sorted(query.projected, key=lambda one: (one[0], place_of(one[1])))
     shown = [variable for _, variable in projected]
     asked = [place for place in draft.places if _is_asked(query, place)]
@@ -465,33 +427,33 @@ def choose_columns(query: QueryBuilder) -> None:
         shown.append(query.named(one))
         query.shown_words |= 1 << min(one.words)
     # "When …" that names no date: that of what was found is shown. So with places and persons.
-    if query.frame.asks not in _ASK_VALUES or shown or aggregates or query.draft.ask:
+    if query.frame.asks not in _ASK_VALUES or shown or totals or query.draft.ask:
         dated = False
     else:
         spot = value_asked(query)
         if spot is None:
             dated = False
         else:
-            query.unknown += DOUBT_DATE_SHOWN
+            query.unknown += Doubt.DATE_SHOWN
             shown.append(query.hang(spot))
             dated = True
     keys = [key for key, _ in draft.order]  # "how many moons has the planet with the most moons"
-    most = keys == aggregates and draft.limit == 1 and query.frame.asks == "number" and not shown
+    most = keys == totals and draft.limit == 1 and query.frame.asks == "number" and not shown
     root_shown = not (dated or again or most) and _root_is_shown(
-        query, beside, bool(shown), bool(aggregates)
+        query, beside, bool(shown), bool(totals)
     )
     if root_shown and isinstance(query.root.end, Variable):
         shown.insert(0, _itself(query))
-    also = also_asked(query) if query.frame.also_asked and not aggregates else ()
+    also = also_asked(query) if query.frame.also_asked and not totals else ()
     shown = list(dict.fromkeys((*shown, *also)))
-    context = [] if aggregates else _context(query, shown)
-    draft.columns = [*context, *shown, *aggregates]
-    if (aggregates and shown) or (query.grouped and not aggregates):
+    context = [] if totals else _context(query, shown)
+    draft.columns = [*context, *shown, *totals]
+    if (totals and shown) or (query.grouped and not totals):
         draft.group += [variable for variable in shown if variable not in draft.group]
     _ordered_by_column(query)
     for at in query.lookups.naming:
         if not query.used >> at & 1:
-            query.take(1 << at, query.weights[at] * WORTH_NAMING)
+            query.take(1 << at, query.weights[at] * Worth.NAMING)
 
 
 def _itself(query: QueryBuilder) -> Variable:
@@ -626,32 +588,21 @@ def _closed(query: QueryBuilder) -> Iterator[Candidate]:
     """Close a candidate; of groups that have few of a thing there are two: with those of none."""
     groups = None
     if query.draft.having:
-        from askgraph.search.operators.aggregates import (
-            FEW,
-            counting_groups,
-            group_count,
-            with_none,
-        )
-
-        groups = group_count(query)
+        groups = aggregates.group_count(query)
     candidate = closed(query)
     if candidate is None:
         return
     if "share" in query.notes:
-        from askgraph.search.operators.aggregates import as_share
-
-        yield from filter(None, (as_share(query, candidate, _operate),))
+        yield from filter(None, (aggregates.as_share(query, candidate, _operate),))
         return
     if query.frame.of("difference", "ratio") or query.frame.mean_count is not None:
-        from askgraph.search.operators.aggregates import reckoned
-
-        candidate = reckoned(query, candidate)
+        candidate = aggregates.reckoned(query, candidate)
     if not query.draft.having:
         yield candidate
         return
-    with_those = with_none(query, candidate) if FEW in query.notes else None
+    with_those = aggregates.with_none(query, candidate) if aggregates.FEW in query.notes else None
     for one in filter(None, (with_those, candidate)):
-        yield one if groups is None else counting_groups(one, groups)
+        yield one if groups is None else aggregates.counting_groups(one, groups)
 
 
 def closed(query: QueryBuilder) -> Candidate | None:
@@ -727,16 +678,14 @@ def _telling(search: BeamSearch, thing: int) -> list[int]:
     found = [
         number
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
-        if count <= _VALUES and (number in schema.open or _tells(search, number, count))
+        if count <= _VALUES
+        and (
+            number in schema.open
+            or number == schema.kind
+            or (count == 1 and search.graph.iri_of(number) in DESCRIPTION_PREDICATES)
+        )
     ]
     return found if any(number != schema.kind for number in found) else []
-
-
-def _tells(search: BeamSearch, number: int, count: int) -> bool:
-    """Whether a predicate says in one sentence, or by a class, what a thing is."""
-    if number == search.schema.kind:
-        return True
-    return count == 1 and search.graph.iri_of(number) in DESCRIPTION_PREDICATES
 
 
 def _description(
@@ -745,9 +694,9 @@ def _description(
     ids = np.array([thing], dtype=np.int32)
     node = Node(ids, terms=(thing,), link=link)
     asking = bits(range(lead))
-    known = 1 + WORTH_KNOWN * math.log10(1 + search.graph.degree(thing))
+    known = 1 + Worth.KNOWN * math.log10(1 + search.graph.degree(thing))
     gain = search.gain(link, 0) * known + search.weight_of(asking)
-    gain += WORTH_OPERATOR if lead else 0.0
+    gain += Worth.OPERATOR if lead else 0.0
     state = PartialMatch(node, link.mask | asking, gain, anchored=True)
     draft = Draft(search.schema)
     end = draft.grow(node).end

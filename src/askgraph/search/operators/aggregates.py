@@ -16,10 +16,9 @@ from askgraph.search.expand import (
     APART,
     BESIDE,
     FAR,
-    WORTH_NONE,
-    WORTH_OPERATOR,
     Node,
     PartialMatch,
+    Worth,
     named_words,
 )
 from askgraph.search.link import Link
@@ -108,9 +107,8 @@ def _comparison_after(query: QueryBuilder, operator: Operator) -> tuple[Operator
 
 def _restricts(query: QueryBuilder, operator: Operator) -> bool:
     """Whether something is asked for before an operator, or shown."""
-    named = [at for place in query.draft.places for at in place.words if at < operator.first]
-    asked = [slot for slot in query.slots if slot.first < operator.first]
-    return bool(named or asked or query.projected)
+    asked = any(slot.first < operator.first for slot in query.slots)
+    return asked or bool(query.named_before(operator) or query.projected)
 
 
 def _value_of_group(query: QueryBuilder, operator: Operator, mean: Operator) -> Call | None:
@@ -158,12 +156,8 @@ def group_counted(query: QueryBuilder, counted: Variable, operator: Operator) ->
     first has no name; if there can only be one for each, what is shown makes the groups.
     """
     query.grouped = True
-    place = next((one for one in query.draft.places if one.end == counted), None)
-    named = [
-        one
-        for one in query.draft.places
-        if any(at < operator.first for at in one.words) and isinstance(one.end, Variable)
-    ]
+    place = query.draft.place_at(counted)
+    named = [one for one in query.named_before(operator) if isinstance(one.end, Variable)]
     others = [one for one in named if one is not place and one is not query.root]
     if place is None or place is query.root or spreads(query, query.root, place):
         _group(query, query.root if place is None else _named_group(query, place, operator))
@@ -220,9 +214,8 @@ def _shows(query: QueryBuilder, place: Place) -> bool:
 
 def _group_before(query: QueryBuilder, operator: Operator, spot: Spot) -> Place | None:
     """The thing named before an operator of which a number has several values."""
-    for place in query.draft.places:
-        named = any(at < operator.first for at in place.words)
-        if named and isinstance(place.end, Variable) and has_several(query, place, spot):
+    for place in query.named_before(operator):
+        if isinstance(place.end, Variable) and has_several(query, place, spot):
             return place
     return None
 
@@ -317,7 +310,7 @@ def with_none(query: QueryBuilder, candidate: Candidate) -> Candidate | None:
     if not (draft.having and draft.group):
         return None
     group, counted = draft.group[0], variable_of(draft.having[0].arguments[0])
-    place = next((one for one in draft.places if one.end == group), None)
+    place = draft.place_at(group)
     if place is None or place.node.cls is None or len(draft.having) > 1 or tree.order:
         return None
     every = query.schema.instances(place.node.cls)
@@ -338,7 +331,7 @@ def with_none(query: QueryBuilder, candidate: Candidate) -> Candidate | None:
         candidate,
         tree=replace(tree, where=where),
         ids=every if place is query.root else candidate.ids,
-        gain=candidate.gain + WORTH_NONE,
+        gain=candidate.gain + Worth.NONE,
     )
 
 
@@ -462,9 +455,11 @@ def _count_values(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
         return False
     number = query.schema.sort(spot.predicate) is Sort.NUMBER
     several = number and not spot.inverse and not query.schema.is_functional(spot.predicate)
-    distinct = not number or _counts_values(query, operator)
+    said = {query.reading.folded[at] for at in operator.positions}
+    differing = {phrase[0] for phrase in query.reading.words.operators["distinct"]}
+    distinct = not number or bool(said & differing)  # "how many different"
     if not distinct and not several:
-        if _is_total(query, operator) or _is_quantity(query, spot):
+        if said & query.reading.words.clauses["totals"] or _is_quantity(query, spot):
             return aggregated(query, operator, "SUM")
         if not _is_of_groups(query, spot):
             return False
@@ -560,30 +555,13 @@ def _is_compound(query: QueryBuilder, place: Place, slot: Slot) -> bool:
     return modifier.stem == modifier.folded and head.stem != head.folded
 
 
-def _counts_values(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether words say that equal numbers count once: "how many different"."""
-    distinct = {phrase[0] for phrase in query.reading.words.operators["distinct"]}
-    return any(query.reading.tokens[at].folded in distinct for at in operator.positions)
-
-
-def _is_total(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether words say that numbers are added up: "the total number of employees"."""
-    totals = query.reading.words.clauses["totals"]
-    return any(query.reading.folded[at] in totals for at in operator.positions)
-
-
 def alone(query: QueryBuilder, operator: Operator) -> bool:
     """Whether nothing else is asked for before the operator: "what is the maximum …".
 
     What the rows are grouped by does not count.
     """
     asked = [s for s in query.slots if s.first < operator.first and query.is_left(s)]
-    named = [
-        place
-        for place in query.draft.places
-        for at in place.words
-        if at < operator.first and place.end not in query.draft.group
-    ]
+    named = any(one.end not in query.draft.group for one in query.named_before(operator))
     return not asked and not named and query.zones.is_head(operator.first)
 
 
@@ -606,9 +584,9 @@ def _adjoin(query: QueryBuilder, one: Operator, other: Operator) -> bool:
     between = range(one.last + 1, other.first)
     if any(not query.reading.is_stop(at) for at in between):
         return False
-    tokens = query.reading.tokens
-    gap = query.reading.text[tokens[one.last].end : tokens[other.first].start]
-    return "," in gap or any(tokens[at].folded in query.reading.words.joining for at in between)
+    reading = query.reading
+    gap, joining = reading.gap(one.last, other.first), reading.words.joining
+    return "," in gap or any(reading.folded[at] in joining for at in between)
 
 
 def is_column(query: QueryBuilder, operator: Operator) -> bool:
@@ -659,7 +637,11 @@ def aggregated(query: QueryBuilder, operator: Operator, function: str) -> bool:
 def _aggregands(query: QueryBuilder, operator: Operator, sorts: Sequence[Sort]) -> list[Variable]:
     """The numbers that an aggregate is over; several aggregates may share one."""
     slot = query.next_slot(operator.last, ACROSS)
-    spot = None if slot is None or _parted(query, operator, slot) else query.spot(slot, sorts=sorts)
+    spot = (
+        None
+        if slot is None or query.reading.parted(operator.last, slot.first)
+        else query.spot(slot, sorts=sorts)
+    )
     if slot is not None and spot is not None:
         others = query.frame.of(*AGGREGATING)
         among = enumerated(query, operator)
@@ -702,20 +684,12 @@ def _parts_rows(query: QueryBuilder, slot: Slot) -> bool:
     )
 
 
-def _parted(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
-    """Whether a sentence ends between an operator and a noun."""
-    tokens = query.reading.tokens
-    between = query.reading.text[tokens[operator.last].end : tokens[slot.first].start]
-    return any(mark in between for mark in ".?!;")
-
-
 def _joined(query: QueryBuilder, between: range) -> bool:
     """Whether a comma or a conjunction stands between two nouns, and nothing of content."""
-    tokens, reading = query.reading.tokens, query.reading
-    gap = reading.text[tokens[between.start - 1].end : tokens[between.stop].start]
-    words = {tokens[at].folded for at in between}
-    stops = all(reading.is_stop(at) for at in between)
-    return stops and ("," in gap or bool(words & reading.words.joining))
+    reading = query.reading
+    words = {reading.folded[at] for at in between}
+    joined = "," in reading.gap(between.start - 1, between.stop) or words & reading.words.joining
+    return bool(joined) and all(map(reading.is_stop, between))
 
 
 def _said_before(query: QueryBuilder, operator: Operator) -> list[Variable]:
@@ -772,14 +746,25 @@ def _of_two(query: QueryBuilder, operator: Operator, candidate: Candidate) -> Ca
     outer = Query("SELECT", Group((*where, Bind(told, value))), columns=((value, None),))
     columns = (*((one, None) for one, _ in kept), (value, None))
     tree = replace(outer if calls else replace(tree, where=outer.where), columns=columns)
+    return _with_number(query, operator, candidate, tree, (*shown, value))
+
+
+def _with_number(
+    query: QueryBuilder,
+    operator: Operator,
+    candidate: Candidate,
+    tree: Query,
+    shown: tuple[Value, ...],
+) -> Candidate:
+    """A candidate that shows what an operator reckons from what it showed."""
     return replace(
         candidate,
         tree=tree,
-        shown=(*shown, value),
-        hints=draft.hints,
+        shown=shown,
+        hints=query.draft.hints,
         used=candidate.used | operator.mask,
         shown_words=candidate.shown_words | operator.mask,
-        gain=candidate.gain + WORTH_OPERATOR + query.search.weight_of(operator.mask),
+        gain=candidate.gain + Worth.OPERATOR + query.search.weight_of(operator.mask),
         notes=(*candidate.notes, PAIRED),
     )
 
@@ -789,23 +774,15 @@ def _average_of_counts(query: QueryBuilder, operator: Operator, candidate: Candi
 
     It stays as it is if it counts in no groups, or only some of them.
     """
-    tree, draft = candidate.tree, query.draft
+    tree = candidate.tree
     counts = [one for one in candidate.shown if isinstance(one, Call)]
     whole = not (tree.having or tree.limit is not None or candidate.used & operator.mask)
     if not (tree.group_by and whole) or list(map(function_of, counts)) != ["COUNT"]:
         return candidate
     number = Call("AVG", (alias_of(counts[0]),))
     each_one = replace(tree, distinct=False, order=())
-    return replace(
-        candidate,
-        tree=Query("SELECT", Group((each_one,)), columns=((alias_of(number), number),)),
-        shown=(number,),
-        hints=draft.hints,
-        used=candidate.used | operator.mask,
-        shown_words=candidate.shown_words | operator.mask,
-        gain=candidate.gain + WORTH_OPERATOR + query.search.weight_of(operator.mask),
-        notes=(*candidate.notes, PAIRED),
-    )
+    outer = Query("SELECT", Group((each_one,)), columns=((alias_of(number), number),))
+    return _with_number(query, operator, candidate, outer, (number,))
 
 
 _CLASS_NAMED = 0.6  # words name a class so well
@@ -823,7 +800,7 @@ def share(query: QueryBuilder, operator: Operator) -> bool:
         query.draft.columns.append(aggregated_value(query, "SUM", query.take_spot(spot)))
         for one in query.frame.of("sum"):
             query.take(one.mask, query.search.weight_of(one.mask))
-            query.gain += WORTH_OPERATOR
+            query.gain += Worth.OPERATOR
         return True
     whole = _whole(query, operator)
     if whole is None or not (query.root.node.edges or query.root.node.cls != whole.target):

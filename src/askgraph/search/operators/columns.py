@@ -10,7 +10,7 @@ from pyoxigraph import Literal, Variable
 from askgraph.graph.literals import Sort, split_literal
 from askgraph.graph.names import NAME_WORDS, standard_naming
 from askgraph.index.names import Kind, name_tokens
-from askgraph.search.expand import DOUBT_OTHER_FITS, WORTH_NAMING
+from askgraph.search.expand import Doubt, Worth
 from askgraph.search.expand.schema import (
     KINDS,
     kinds_of_nodes,
@@ -55,7 +55,7 @@ def show_names(query: QueryBuilder) -> None:
             continue
         slot = next((one for one in query.slots if one.first <= at <= one.last), None)
         if _is_named_itself(query, at) and (slot is None or slot.first == slot.last):
-            query.take(1 << at, query.weights[at] * WORTH_NAMING)
+            query.take(1 << at, query.weights[at] * Worth.NAMING)
             query.done |= set() if slot is None else {slot}
             continue
         place = owner_of(query, at, at)
@@ -65,7 +65,7 @@ def show_names(query: QueryBuilder) -> None:
         if not names:
             continue
         query.projected += [(at, shown) for shown in names]
-        query.take(1 << at, query.weights[at] * WORTH_NAMING)
+        query.take(1 << at, query.weights[at] * Worth.NAMING)
         query.shown_words |= 1 << at
         if slot is not None:
             query.done.add(slot)
@@ -250,7 +250,7 @@ def value_asked(query: QueryBuilder) -> Spot | None:
         if fits:
             generic = kind_words().generic[kind]
             plain = [number for number in fits if query.schema.words(number) & generic]
-            query.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
+            query.unknown += Doubt.OTHER_FITS * (len(fits) - 1)
             return unnamed_spot(place, (plain or fits)[0])
     return None
 
@@ -264,8 +264,11 @@ def also_asked(query: QueryBuilder) -> Iterator[Variable]:
         links = links_asked(query.linked, query.schema, name, at) if name in KINDS else ()
         for link in sorted(links, key=lambda one: -one.quality):
             number = query.schema.number(link.target)
-            place = next((one for one in _things(query) if _bears(query, one, number)), None)
-            if place is not None and number is not None:
+            if number is None:
+                continue
+            applies = query.lookups.applies
+            bearing = (one for one in _things(query) if applies(query.ids_at(one), number, False))
+            if (place := next(bearing, None)) is not None:
                 yield query.draft.attach(place, number)
                 query.shown_words |= 1 << at
                 break
@@ -279,10 +282,6 @@ def _things(query: QueryBuilder) -> Iterator[Place]:
             constant = query.draft.constant(child)
             if constant is not None:
                 yield Place(constant, child)
-
-
-def _bears(query: QueryBuilder, place: Place, predicate: int | None) -> bool:
-    return predicate is not None and query.lookups.applies(query.ids_at(place), predicate, False)
 
 
 def sorting_key(query: QueryBuilder, shown: Value) -> Value:

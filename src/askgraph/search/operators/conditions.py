@@ -9,7 +9,7 @@ from pyoxigraph import Literal, Variable
 from askgraph.graph.arrays import Ids, in_both
 from askgraph.graph.literals import Sort, day_number, split_literal
 from askgraph.index.names import Kind
-from askgraph.search.expand import APART, BESIDE, DOUBT_PATH, FAR, NEAR, Edge, Node
+from askgraph.search.expand import APART, BESIDE, FAR, NEAR, Doubt, Edge, Node
 from askgraph.search.expand.schema import truths_of
 from askgraph.search.link import Link
 from askgraph.search.operators.aggregates import FEW, FUNCTIONS, cast_of, group_counted
@@ -17,7 +17,6 @@ from askgraph.search.operators.query_builder import (
     DATED,
     FIRST_DAY,
     NUMERIC,
-    Place,
     QueryBuilder,
     Spot,
     bounding_day,
@@ -128,7 +127,7 @@ def _holding(query: QueryBuilder, operator: Operator, held: range) -> Spot | Non
             if name is None:
                 return None
             variable = query.take_spot(spot)
-            known = next((place for place in query.draft.places if place.end == variable), None)
+            known = query.draft.place_at(variable)
             place = known or Place(variable, Node(ids), spot.place.below + 1)
             if known is None:
                 query.draft.places.append(place)
@@ -417,7 +416,7 @@ def _against_aggregate(query: QueryBuilder, operator: Operator, mean: Operator, 
 
 
 def _against_thing(query: QueryBuilder, operator: Operator, link: Link, sign: str) -> bool:
-    thing = query.graph.terms.find(f"<{link.target}>" if link.kind is Kind.ENTITY else link.target)
+    thing = query.schema.node_of(link)
     near = (query.next_slot(operator.last, FAR), query.last_slot(operator.first, NEAR))
     slot = next((one for one in near if one is not None and not one.mask & link.mask), None)
     spot = query.spot(slot, sorts=_MEASURED)
@@ -599,7 +598,8 @@ def exists(query: QueryBuilder, operator: Operator) -> bool:
 def without(query: QueryBuilder, operator: Operator) -> bool:
     """ "Without X": no value of the predicate that X names, there or a step or two away."""
     spot = query.spot(query.next_slot(operator.last, NEAR))
-    if spot is None or _is_denied_itself(query, operator, spot.place):
+    before = query.named_before(operator)  # what lacks something is named before "no"
+    if spot is None or (before and spot.place not in before):
         return False
     truths = truths_of(query.schema, spot.predicate)
     if truths is not None and truths[1]:
@@ -609,13 +609,7 @@ def without(query: QueryBuilder, operator: Operator) -> bool:
     for edge in (*spot.path, Edge(spot.predicate, spot.inverse)):
         steps.append(query.draft.beside(end, edge.predicate, inverse=edge.inverse))
         end = steps[-1].subject if edge.inverse else steps[-1].object
-    query.unknown += DOUBT_PATH * len(spot.path)
+    query.unknown += Doubt.PATH * len(spot.path)
     query.draft.denied.append(denied(*steps))
     query.use_spot(spot)
     return True
-
-
-def _is_denied_itself(query: QueryBuilder, operator: Operator, place: Place) -> bool:
-    """Whether a thing that lacks something is not named before "no", though another one is."""
-    named = {at for one in query.draft.places for at in one.words if at < operator.first}
-    return bool(named) and not any(at < operator.first for at in place.words)

@@ -3,7 +3,7 @@
 from pyoxigraph import Variable
 
 from askgraph.graph.literals import Sort
-from askgraph.search.expand import ACROSS, APART, BESIDE, DOUBT_BESIDE, NEAR
+from askgraph.search.expand import ACROSS, APART, BESIDE, NEAR, Doubt
 from askgraph.search.operators.aggregates import (
     aggregated,
     alone,
@@ -98,22 +98,15 @@ def _turned(query: QueryBuilder, operator: Operator) -> bool:
     among, order = enumerated(query, operator), query.draft.order
     if len(among) != 2 or among[1].first != operator.first or len(order) != 1:
         return False
-    (one, up), (other, down) = ((_of(each.measure), _is_up(each)) for each in among)
-    if one != other or up == down or among[0].name not in query.notes:
+    measured = [{*one.measure.measures} if one.measure else set() for one in among]
+    up = {one.measure.up if one.measure else one.name in ("maximum", "most") for one in among}
+    if measured[0] != measured[1] or len(up) < 2 or among[0].name not in query.notes:
         return False
     key, descending = order[0]
     if isinstance(key, Call) and key.is_aggregate:
         return False
     order.append((key, not descending))
     return True
-
-
-def _of(measure: Measure | None) -> frozenset[str]:
-    return frozenset(measure.measures if measure is not None else ())
-
-
-def _is_up(operator: Operator) -> bool:
-    return operator.measure.up if operator.measure else operator.name in ("maximum", "most")
 
 
 def _says_frequent(query: QueryBuilder, operator: Operator) -> bool:
@@ -179,7 +172,7 @@ def _measured_by(
             if time is not None:
                 return time, False
             if found is not None:
-                query.unknown += DOUBT_BESIDE if _is_of_next(query, operator, beside) else 0.0
+                query.unknown += Doubt.BESIDE if _is_of_next(query, operator, beside) else 0.0
                 return query.hang(found), words is measure.dates
         return _event_of(query, measure)
     return None
@@ -286,7 +279,7 @@ def _most_of(query: QueryBuilder, operator: Operator, descending: bool) -> bool:
     elif _says_frequent(query, operator):
         common = True
     else:
-        before = (one for one in query.draft.places if any(at < operator.first for at in one.words))
+        before = query.named_before(operator)
         common = not any(has_several(query, one, spot) for one in (query.root, *before))
     counted = query.take_spot(spot)
     if not often and _by_value_before(query, operator, counted, descending):
@@ -332,7 +325,7 @@ def _by_value_of(query: QueryBuilder, operator: Operator, counted: Place | None)
         return False
     if any(tokens[at].stem in names for at in slot.links[0].positions):
         return False
-    if any(at < operator.first for one in query.draft.places for at in one.words):
+    if query.named_before(operator):
         return False
     if counted is not None and (counted is query.root or spot.place is not counted):
         return False

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pyoxigraph import Variable
 
 from askgraph.graph.arrays import Ids, distinct, in_both
-from askgraph.search.expand import DOUBT_MISTAKEN, Edge
+from askgraph.search.expand import Doubt, Edge
 from askgraph.search.expand.schema import is_mirrored
 from askgraph.search.operators.aggregates import BY_SHOWN, spreads
 from askgraph.search.operators.query_builder import Place, QueryBuilder
@@ -129,7 +129,7 @@ def _is_shared(query: QueryBuilder, value: Variable, descending: bool) -> bool:
     if found is None:
         return False
     (end, predicate, inverse), _ = found
-    place = next((one for one in query.draft.places if one.end == end), None)
+    place = query.draft.place_at(end)
     if place is None or inverse:
         return False
     ids = query.ids_at(place)
@@ -179,7 +179,7 @@ def _most_counted(query: QueryBuilder, key: Call, *, descending: bool) -> None:
     group, counted = draft.group[0], variable_of(key)
     counts = _counts(query, group, counted)
     if len(counts) and counts.max() == 1:
-        query.unknown += DOUBT_MISTAKEN  # there is one of it in each group: nothing has the most
+        query.unknown += Doubt.MISTAKEN  # there is one of it in each group: nothing has the most
         return
     asked = [one for one in draft.columns if isinstance(one, Variable) and one != group]
     of_group = [one for one in asked if _is_told(query, group, one)]
@@ -233,13 +233,11 @@ _Place = tuple[Place | None, tuple[int, bool] | None]
 
 def _at(query: QueryBuilder, variable: Variable) -> _Place:
     """Where a variable stands: at a place, or at the end of a predicate of one."""
-    for place in query.draft.places:
-        if place.end == variable:
-            return place, None
+    if (place := query.draft.place_at(variable)) is not None:
+        return place, None
     for (end, predicate, inverse), value in query.draft.attached.items():
         if value == variable:
-            owner = next((one for one in query.draft.places if one.end == end), None)
-            return owner, (predicate, inverse)
+            return query.draft.place_at(end), (predicate, inverse)
     return None, None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from askgraph.graph.arrays import in_both
 from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
-from askgraph.search.expand import DOUBT_OTHER_FITS, WORTH_OPERATOR, Node, PartialMatch
+from askgraph.search.expand import Doubt, Node, PartialMatch, Worth
 from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import (
@@ -183,7 +183,7 @@ def _measured(
         for word in words:
             held = [number for number in fits if word in lookups.schema.words(number)]
             for number in sorted(held, key=lambda one: len(lookups.schema.words(one)))[:1]:
-                yield _Property(number, known[number], (), DOUBT_OTHER_FITS)
+                yield _Property(number, known[number], (), Doubt.OTHER_FITS)
                 return
 
 
@@ -196,7 +196,7 @@ def _built(
 ) -> Candidate:
     """The query over two things and a property of theirs."""
     dated = is_dated(search.schema, one.number, asked.measure)
-    used, gain = 0, WORTH_OPERATOR * len(asked.operators)
+    used, gain = 0, Worth.OPERATOR * len(asked.operators)
     for link in (*named, *one.links):
         gain += search.gain(link, used)
         used |= link.mask

@@ -17,18 +17,7 @@ from pyoxigraph import Literal, Variable
 from askgraph.graph.arrays import Ids, in_both
 from askgraph.graph.literals import Sort, day_number, split_literal
 from askgraph.index.names import Kind
-from askgraph.search.expand import (
-    BESIDE,
-    DOUBT_CLASS_LIKE,
-    DOUBT_KEY,
-    DOUBT_MISTAKEN,
-    DOUBT_OTHER_FITS,
-    DOUBT_STEP,
-    NEAR,
-    Edge,
-    Node,
-    PartialMatch,
-)
+from askgraph.search.expand import BESIDE, NEAR, Doubt, Edge, Node, PartialMatch
 from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.expand.schema import Schema, is_mirrored, kinds_of_nodes, leaving, spread
 from askgraph.search.link import Link
@@ -160,6 +149,10 @@ class Draft:
             if group.elements:
                 self.denied.append(denied(*group.elements))
         return place
+
+    def place_at(self, end: Term | None) -> Place | None:
+        """Return the place that an end of patterns is at."""
+        return next((one for one in self.places if one.end == end), None)
 
     def naming(self, node: Node, edge: Edge | None) -> list[Link]:
         """Return what names a node to which an edge leads.
@@ -892,7 +885,7 @@ class QueryBuilder:
                 turned = inverse != self.schema.names_subject(number)
                 cost = COST_BELOW * place.below + (_COST_TURNED if turned else 0.0)
                 cost += COST_SORT if self.lookups.is_key(number, link) else 0.0
-                doubt = DOUBT_MISTAKEN if turned and not self.search.fits_noun(link, ids) else 0.0
+                doubt = Doubt.MISTAKEN if turned and not self.search.fits_noun(link, ids) else 0.0
                 cost += (
                     _COST_DOUBT * doubt
                     - COST_FIT * link.score * link.quality
@@ -921,17 +914,13 @@ class QueryBuilder:
         self.unknown += spot.doubt
         for edge in spot.path:
             variable = self.draft.attach(place, edge.predicate, inverse=edge.inverse)
-            known = [p for p in self.draft.places if p.end == variable]
+            known = self.draft.place_at(variable)
             self._narrow(place, edge.predicate, edge.inverse)
             ids = self.lookups.along(self.ids_at(place), edge)
-            place = (
-                known[0]
-                if known
-                else Place(variable, Node(ids), place.below + 1, parent=place, edge=edge)
-            )
-            if not known:
+            place = known or Place(variable, Node(ids), place.below + 1, parent=place, edge=edge)
+            if known is None:
                 self.draft.places.append(place)
-                self.unknown += DOUBT_STEP
+                self.unknown += Doubt.STEP
         self._narrow(place, spot.predicate, spot.inverse)
         return self.draft.attach(place, spot.predicate, inverse=spot.inverse)
 
@@ -950,9 +939,9 @@ class QueryBuilder:
         """Count a slot as used."""
         number = self.schema.number(link.target)
         if number is not None and self.lookups.is_key(number, link):
-            self.unknown += DOUBT_KEY
+            self.unknown += Doubt.KEY
         elif self.search.is_class_like(link):
-            self.unknown += DOUBT_CLASS_LIKE
+            self.unknown += Doubt.CLASS_LIKE
         self.done.add(slot)
         self.links.append(link)
         self.take(slot.mask, self.search.gain(link, self.used))
@@ -972,6 +961,11 @@ class QueryBuilder:
         """The last slot not yet used that ends within some words before a place."""
         fits = [s for s in self.slots if self.is_left(s) and 0 < before - s.last <= within]
         return max(fits, key=lambda slot: slot.last) if fits else None
+
+    def named_before(self, operator: Operator) -> list[Place]:
+        """The places of the pattern that words before an operator name."""
+        places = self.draft.places
+        return [one for one in places if any(at < operator.first for at in one.words)]
 
     def next_place(self, after: int, within: int = NEAR) -> Place | None:
         """The place of the pattern whose words start soonest after a token."""
@@ -1096,7 +1090,7 @@ class QueryBuilder:
             fits = [n for n in fits if n in own or not any(n in span for span in spans)]
             if fits:
                 named = [n for n in fits if begins & self.schema.words(n)]
-                self.unknown += DOUBT_OTHER_FITS * (len(fits) - 1)
+                self.unknown += Doubt.OTHER_FITS * (len(fits) - 1)
                 return unnamed_spot(place, [*(n for n in fits if n in own), *named, *fits][0])
         return None
 

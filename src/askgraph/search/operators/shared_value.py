@@ -9,7 +9,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.graph.arrays import in_both
 from askgraph.index.names import Kind
-from askgraph.search.expand import ACROSS, APART, BESIDE, DOUBT_MISTAKEN, FAR, WORTH_OPERATOR
+from askgraph.search.expand import ACROSS, APART, BESIDE, FAR, Doubt, Worth
 from askgraph.search.link import Link
 from askgraph.search.operators.conditions import bearer
 from askgraph.search.operators.query_builder import Place, QueryBuilder
@@ -58,7 +58,7 @@ def join_by_or(query: QueryBuilder) -> None:
         query.narrowed.clear()
         query.standing.clear()
         query.take(operator.mask, query.search.weight_of(operator.mask))
-        query.gain += WORTH_OPERATOR
+        query.gain += Worth.OPERATOR
         query.notes.append("either")
 
 
@@ -134,8 +134,7 @@ def likened(query: QueryBuilder, operator: Operator, *, same: bool) -> bool:
 
 
 def _like(query: QueryBuilder, operator: Operator, link: Link, *, same: bool) -> bool:
-    text = f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
-    thing, slot = query.graph.terms.find(text), query.next_slot(operator.last, BESIDE)
+    thing, slot = query.schema.node_of(link), query.next_slot(operator.last, BESIDE)
     place = query.next_place(operator.last, BESIDE)
     if thing is not None and slot is None and place is not None and same:
         return _at_place(query, link, thing, place)
@@ -278,10 +277,10 @@ def deny_conditions(query: QueryBuilder) -> None:
     if not bounds or _is_new_clause(query, range(operator.last + 1, bounds[0].first)):
         return
     if query.draft.denied:
-        query.unknown += DOUBT_MISTAKEN  # the condition is on what is denied
+        query.unknown += Doubt.MISTAKEN  # the condition is on what is denied
     elif not operator.mask & query.used and _denied_whole(query, operator, query.made[bounds[0]]):
         query.take(operator.mask, query.search.weight_of(operator.mask))
-        query.gain += WORTH_OPERATOR
+        query.gain += Worth.OPERATOR
         query.notes.append(operator.name)
 
 
@@ -301,7 +300,7 @@ def _is_new_clause(query: QueryBuilder, between: range) -> bool:
 def _denied_whole(query: QueryBuilder, operator: Operator, filters: Sequence[Filter]) -> bool:
     """Deny the patterns that hang together with conditions, but for what was named before."""
     draft, root = query.draft, query.root.end
-    before = [one for one in draft.places if any(at < operator.first for at in one.words)]
+    before = query.named_before(operator)
     kept = {one.end for one in before if isinstance(one.end, Variable)}
     [bounded, *_] = variables_of(filters[0])
     patterns = _component(draft.patterns, bounded, kept)

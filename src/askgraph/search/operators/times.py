@@ -4,7 +4,7 @@ A constant is converted into the unit of the data, not the data; only if one pre
 have several units are they converted, each by its unit's size.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import Sort
 from askgraph.graph.measures import Unit, unit_at
 from askgraph.index.names import Kind
-from askgraph.search.expand import BESIDE, WORTH_OPERATOR, Node
+from askgraph.search.expand import BESIDE, Node, Worth
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link
 from askgraph.search.operators.aggregates import count
@@ -30,7 +30,6 @@ from askgraph.search.operators.query_builder import (
     unnamed_spot,
 )
 from askgraph.search.query_pieces import (
-    Value,
     aggregate,
     condition,
     denied,
@@ -149,25 +148,25 @@ def converted(query: QueryBuilder) -> None:
     for operator in query.frame.of("in_unit"):
         unit, draft = query.frame.unit_of(operator), query.draft
         shown = [(token, _in(query, variable, unit)) for token, variable in query.projected]
-        columns = [_column_in(query, column, unit) for column in draft.columns]
+        columns = [  # the highest, mean … in another unit; counts have none
+            column
+            if isinstance(column, Variable) or function_of(column) == "COUNT"
+            else aggregate(function_of(column), _in(query, variable_of(column), unit))
+            for column in draft.columns
+        ]
         if unit is None or (shown, columns) == (query.projected, draft.columns):
             continue
         query.projected, draft.columns = shown, columns
         query.take_tokens(operator.positions)
-        query.gain += WORTH_OPERATOR
+        query.gain += Worth.OPERATOR
         query.notes.append("in_unit")
-
-
-def _column_in(query: QueryBuilder, column: Value, unit: Unit | None) -> Value:
-    """The highest, mean … number of a column in another unit; counts have none."""
-    if isinstance(column, Variable) or function_of(column) == "COUNT":
-        return column
-    return aggregate(function_of(column), _in(query, variable_of(column), unit))
 
 
 def _in(query: QueryBuilder, variable: Variable, unit: Unit | None) -> Variable:
     """A shown number in another unit; itself if that is not known to be possible."""
-    for predicate in _shown_by(query, variable):
+    for (_, predicate, inverse), shown in query.draft.attached.items():
+        if shown != variable or inverse:
+            continue
         own = query.schema.unit(predicate)
         if unit is None or own is None or own.dimension != unit.dimension or own == unit:
             continue
@@ -178,12 +177,6 @@ def _in(query: QueryBuilder, variable: Variable, unit: Unit | None) -> Variable:
         moved = Call("+", (scaled, number_term(offset))) if offset else scaled
         return query.draft.compute(hint, moved)
     return variable
-
-
-def _shown_by(query: QueryBuilder, variable: Variable) -> Iterator[int]:
-    for (_, predicate, inverse), shown in query.draft.attached.items():
-        if shown == variable and not inverse:
-            yield predicate
 
 
 def age(query: QueryBuilder, operator: Operator) -> Variable | None:

@@ -22,7 +22,7 @@ from askgraph.errors import SetupError
 from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import Sort
 from askgraph.index.names import Kind
-from askgraph.search.expand import WORTH_OPERATOR, Edge, Node
+from askgraph.search.expand import Edge, Node, Worth
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.link.abbreviations import SHORTENED
@@ -254,7 +254,7 @@ class FeatureExtractor:
     @cached_property
     def total(self) -> float:
         """What all words of content weigh, and the operators."""
-        return sum(self.linked.weights) + WORTH_OPERATOR * len(self.frame.operators) or 1.0
+        return sum(self.linked.weights) + Worth.OPERATOR * len(self.frame.operators) or 1.0
 
     def obscure(self, nodes: Sequence[Node]) -> float:
         """How much less the graph says of the things meant than of others called the same."""

@@ -46,8 +46,8 @@ from askgraph.sparql import (
     walk,
 )
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.serializer import tree_of
 from askgraph.sparql.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
-from askgraph.sparql.write import tree_of
 
 AGGREGATING = ("average", "sum", "minimum", "maximum")
 _SURE = 0.7  # links from this score on say what a noun means
@@ -195,17 +195,15 @@ def _front(runs: Sequence[Run], reading: TokenizedQuestion) -> int:
 def _leads(between: range, reading: TokenizedQuestion) -> bool:
     """Whether "of the" or the like leads from a noun to what it is said of."""
     words = [reading.folded[at] for at in between]
-    gap = reading.text[reading.tokens[between.start - 1].end : reading.tokens[between.stop].start]
+    gap = reading.gap(between.start - 1, between.stop)
     owns = bool(words) and words[0] in reading.words.clauses["owner"]
     return owns and not any(mark in gap for mark in ",;:.?!")
 
 
 def _start_of_sentence(runs: Sequence[Run], reading: TokenizedQuestion) -> int:
     """The first token of the sentence that some runs stand in."""
-    tokens, at = reading.tokens, runs[0].start if runs else 0
-    while at > 0 and not any(
-        mark in reading.text[tokens[at - 1].end : tokens[at].start] for mark in ".?!;"
-    ):
+    at = runs[0].start if runs else 0
+    while at > 0 and not reading.parted(at - 1, at):
         at -= 1
     return at
 
@@ -243,7 +241,7 @@ def _joined(between: range, start: int, zones: Zones, frame: QuestionOperators) 
     joining = {at for one in frame.of("and") for at in one.positions}  # "as well as"
     if not all(reading.is_stop(at) or at in joining for at in between):
         return False
-    gap = reading.text[reading.tokens[between.start - 1].end : reading.tokens[start].start]
+    gap = reading.gap(between.start - 1, start)
     if any(mark in gap for mark in ".?!;:"):
         return False
     operators = [one.name for one in frame.operators if one.first in between]
@@ -286,7 +284,7 @@ def _runs(linked: LinkedQuestion, frame: QuestionOperators) -> Iterator[Run]:
 
 
 def _touches(at: int, reading: TokenizedQuestion) -> bool:
-    gap = reading.text[reading.tokens[at - 1].end : reading.tokens[at].start]
+    gap = reading.gap(at - 1, at)
     return not any(mark in gap for mark in ",;:.?!") and at - 1 not in reading.genitives
 
 
@@ -444,7 +442,7 @@ def _asks_again(reading: TokenizedQuestion, frame: QuestionOperators) -> bool:
     after += [
         range(at, min(at + 2, len(tokens)))
         for at in range(1, len(tokens))
-        if "?" in reading.text[tokens[at - 1].end : tokens[at].start]
+        if "?" in reading.gap(at - 1, at)
     ]
     return any(interrogative(reading, within=among) is not None for among in after)
 

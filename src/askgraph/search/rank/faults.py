@@ -40,8 +40,8 @@ from askgraph.search.rank.expected_answer_type import ExpectedAnswer, in_a_name,
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
+from askgraph.sparql.serializer import text_of as written
 from askgraph.sparql.vocabulary import RDF_TYPE
-from askgraph.sparql.write import text_of as written
 
 _FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LOWER, _UPPER = (">", ">=", "="), ("<", "<=", "=")
@@ -106,19 +106,6 @@ def _bound_twice(subject: "Subject") -> bool:
     return len(sides) > len(set(sides))
 
 
-def _hangs_apart(subject: "Subject") -> bool:
-    """Whether what it denies hangs on something else than what it shows: another may have it."""
-    patterns = subject.patterns
-    main = set(variables_of(tuple(patterns)))
-    asked = {variable_of(one) for one in subject.shown}
-    values = asked - {one.subject for one in patterns}
-    owners = {one.subject for one in patterns if one.object in values}
-    return not subject.candidate.asks and any(
-        not set(variables_of(tuple(patterns_in(one)))) & main & (asked | owners)
-        for one in subject.denied
-    )
-
-
 def _idle_condition(subject: "Subject") -> bool:
     """A condition says nothing of what is shown: only of a thing that the question names."""
     if subject.candidate.asks:
@@ -163,7 +150,7 @@ _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 def find_faults(subject: "Subject") -> tuple[str, ...]:
     """Return the names of the faults that a candidate has, out of `FAULTS`."""
-    return tuple(name for name, (holds, _) in _FAULTS.items() if holds(subject))
+    return tuple(name for name, holds in FAULTS.items() if holds(subject))
 
 
 _LOOKED_AT, _BEHIND = 12, 0.4
@@ -469,7 +456,19 @@ def _cut_off(subject: Subject) -> bool:
 
 def _denied_apart(subject: Subject) -> bool:
     """What is denied hangs on another thing than what is shown (what has no end is not denied)."""
-    return bool(subject.frame.of("not")) and _hangs_apart(subject)
+    patterns = subject.patterns
+    main = set(variables_of(tuple(patterns)))
+    asked = {variable_of(one) for one in subject.shown}
+    values = asked - {one.subject for one in patterns}
+    owners = {one.subject for one in patterns if one.object in values}
+    return (
+        bool(subject.frame.of("not"))
+        and not subject.candidate.asks
+        and any(
+            not set(variables_of(tuple(patterns_in(one)))) & main & (asked | owners)
+            for one in subject.denied
+        )
+    )
 
 
 def _unasked(subject: Subject) -> bool:
@@ -546,29 +545,29 @@ def _wrong_kind(subject: Subject) -> bool:
     return bool(subject.candidate.features["misfit"])
 
 
-_FAULTS: Mapping[str, tuple[Callable[[Subject], bool], str]] = {
-    "number_missing": (_number_missing, "a number of the question is not in the query"),
-    "thing_missing": (_thing_missing, "a thing that the question names is not in the query"),
-    "counted_noun": (_counted_noun, "things are to be counted, and a value is compared"),
-    "extreme_missing": (_extreme_missing, "fewer smallest, largest or most than asked for"),
-    "limit_missing": (_limit_missing, "so many of an order are asked for, and all are kept"),
-    "limit_extra": (_limit_extra, "only the first are kept, and no word asks for that"),
-    "columns_missing": (_columns_missing, "fewer columns than things are asked for"),
-    "cut_off": (_cut_off, "the question is longer than what was read of it"),
-    "denied_apart": (_denied_apart, "what is denied hangs on another thing than what is shown"),
-    "wrong_sort": (_wrong_sort, "a number or a date is asked for, and none is shown"),
-    "wrong_kind": (_wrong_kind, "a person, place or time is asked for, and none is shown"),
-    "unasked": (_unasked, "a property is asked for, and all that is shown is what no word names"),
-    "namesake": (_namesake, "another thing of the kind has the same name"),
-    "measured_apart": (_measured_apart, "a number of one thing is asked for, and of others shown"),
-    "indefinite": (_indefinite, "a thing of a kind is asked for, and one of them is in the query"),
-    "contradicts": (_contradicts, "nothing can fit all its conditions"),
-    "counts_group": (_counts_group, "it counts what it groups by"),
-    "single_values": (_single_values, "it sums up single values, one a group"),
-    "bound_twice": (_bound_twice, "two bounds lie on the same side of one value"),
-    "idle_condition": (_idle_condition, "a condition says nothing of what is shown"),
-    "crossed": (_crossed, "each row of one column stands beside each of another"),
-}
+_FAULTS: tuple[Callable[[Subject], bool], ...] = (
+    _number_missing,
+    _thing_missing,
+    _counted_noun,
+    _extreme_missing,
+    _limit_missing,
+    _limit_extra,
+    _columns_missing,
+    _cut_off,
+    _denied_apart,
+    _wrong_sort,
+    _wrong_kind,
+    _unasked,
+    _namesake,
+    _measured_apart,
+    _indefinite,
+    _contradicts,
+    _counts_group,
+    _single_values,
+    _bound_twice,
+    _idle_condition,
+    _crossed,
+)
 
-FAULTS: Mapping[str, str] = {name: reason for name, (_, reason) in _FAULTS.items()}
-"""All faults by name, each with what is wrong in words."""
+FAULTS: Mapping[str, Callable[[Subject], bool]] = {one.__name__[1:]: one for one in _FAULTS}
+"""All faults by name; each says of a candidate whether it has it."""

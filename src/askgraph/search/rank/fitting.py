@@ -136,7 +136,8 @@ class Fitting:
         if into is not None and step is not None:
             owner = self._thing(into.subject, candidate, patterns)
             found = self._object(step, variable, owner, patterns)
-            outer = next((one for one in patterns if _leads_to_key(one, into)), None)
+            key = (into.subject, into.predicate)
+            outer = next((one for one in patterns if (one.object, one.predicate) == key), None)
             if outer is None:
                 return found
             owners = owner.classes | self._thing(outer.subject, candidate, patterns).classes
@@ -455,11 +456,6 @@ class Fitting:
             not one.function and any(self._is_of(cls, owner.classes) for cls in one.owners)
             for one in self.columns(candidate)
         )
-
-
-def _leads_to_key(one: Pattern, key: Pattern) -> bool:
-    """Whether a pattern leads to a thing by the very predicate that gives the thing's key."""
-    return one.object == key.subject and one.predicate == key.predicate
 
 
 def _together(masks: Iterable[int]) -> int:

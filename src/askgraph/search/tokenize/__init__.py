@@ -460,10 +460,13 @@ class TokenizedQuestion:
         percent = self.words.clauses["percent"]
         return rest.startswith("%") or not percent.isdisjoint(self.folded[quantity.last + 1 :][:1])
 
+    def gap(self, first: int, last: int) -> str:
+        """The text from the end of a token to the start of another."""
+        return self.text[self.tokens[first].end : self.tokens[last].start]
+
     def parted(self, first: int, last: int) -> bool:
         """Whether a sentence ends between two tokens."""
-        between = self.text[self.tokens[first].end : self.tokens[last].start]
-        return any(mark in between for mark in _SENTENCE_ENDS)
+        return any(mark in self.gap(first, last) for mark in _SENTENCE_ENDS)
 
     def is_stop(self, at: int) -> bool:
         """Whether a token says nothing: function words but quoted ones, "this X", "so far"."""

@@ -226,7 +226,7 @@ def is_listed_count(reading: TokenizedQuestion, at: int) -> bool:
     """Whether a token is a word for a number, and a comma or a conjunction comes right after."""
     if reading.folded[at] not in reading.words.clauses["number"] or at + 1 == len(reading.tokens):
         return False
-    gap = reading.text[reading.tokens[at].end : reading.tokens[at + 1].start]
+    gap = reading.gap(at, at + 1)
     return "," in gap or reading.folded[at + 1] in reading.words.joining
 
 
@@ -396,7 +396,7 @@ def _asked(reading: TokenizedQuestion) -> str | None:
     for at, word in enumerate(reading.folded[: _ASKS_AT + 1]):
         said = [one for one in asking.get(word, ()) if reading.says(one[0], at)]
         if said:
-            return max(said, key=lambda one: len(one[0]))[1]
+            return said[0][1]
     return None
 
 
@@ -421,7 +421,7 @@ class Zones:
         joining |= again
         head, asking, seen = [], True, False
         for at, token in enumerate(reading.tokens):
-            gap = reading.text[reading.tokens[at - 1].end : token.start] if at else ""
+            gap = reading.gap(at - 1, at) if at else ""
             begins = (token.folded,) in reading.words.following["whole"]
             if any(mark in gap for mark in ".?!;") or (front and begins and "," in gap):
                 asking, seen = True, False
@@ -445,8 +445,7 @@ class Zones:
         while before in self.again:
             before -= 1
         while before >= 0 and self.reading.is_stop(before) and tokens[before].folded not in joins:
-            gap = self.reading.text[tokens[before].end : tokens[before + 1].start]
-            if "," in gap:
+            if "," in self.reading.gap(before, before + 1):
                 return True
             if tokens[before].folded in lists.clauses["possessive"]:
                 return True
@@ -455,8 +454,7 @@ class Zones:
             before -= 1
         if before < 0:
             return True
-        gap = self.reading.text[tokens[before].end : tokens[before + 1].start]
-        return "," in gap or tokens[before].folded in joins
+        return "," in self.reading.gap(before, before + 1) or tokens[before].folded in joins
 
 
 def _asked_again(reading: TokenizedQuestion) -> range:
@@ -566,7 +564,7 @@ def _name(reading: TokenizedQuestion, at: int) -> range:
         and len(tokens[at].folded) > 1
         and stop < len(tokens)
         and tokens[stop].capital
-        and reading.text[tokens[stop - 1].end : tokens[stop].start] == " "
+        and reading.gap(stop - 1, stop) == " "
     ):
         stop += 1
     return range(at, stop)

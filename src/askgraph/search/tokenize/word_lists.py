@@ -83,23 +83,12 @@ class WordList:
     @cached_property
     def phrases(self) -> Mapping[str, tuple[tuple[Phrase, str], ...]]:
         """(phrase, operator) pairs by their first word, longest first."""
-        found: dict[str, list[tuple[Phrase, str]]] = {}
-        for name, listed in self.operators.items():
-            for phrase in listed:
-                found.setdefault(phrase[0], []).append((phrase, name))
-        return {
-            word: tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
-            for word, pairs in found.items()
-        }
+        return _by_first_word(self.operators)
 
     @cached_property
     def asking(self) -> Mapping[str, tuple[tuple[Phrase, str], ...]]:
-        """(phrase, what it asks for) pairs by their first word."""
-        found: dict[str, list[tuple[Phrase, str]]] = {}
-        for name, listed in self.asks.items():
-            for phrase in listed:
-                found.setdefault(phrase[0], []).append((phrase, name))
-        return {word: tuple(pairs) for word, pairs in found.items()}
+        """(phrase, what it asks for) pairs by their first word, longest first."""
+        return _by_first_word(self.asks)
 
     @cached_property
     def timing(self) -> frozenset[str]:
@@ -316,6 +305,17 @@ def _phrases_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[Phra
 def _longest_first(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[Phrase, ...]]:
     found = _phrases_by_name(table)
     return {name: tuple(sorted(listed, key=len, reverse=True)) for name, listed in found.items()}
+
+
+def _by_first_word(
+    table: Mapping[str, Sequence[Phrase]],
+) -> dict[str, tuple[tuple[Phrase, str], ...]]:
+    """The phrases with their names by their first word, longest first."""
+    found: dict[str, list[tuple[Phrase, str]]] = {}
+    pairs = ((phrase, name) for name, listed in table.items() for phrase in listed)
+    for phrase, name in sorted(pairs, key=lambda pair: -len(pair[0])):
+        found.setdefault(phrase[0], []).append((phrase, name))
+    return {word: tuple(listed) for word, listed in found.items()}
 
 
 def _words_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:

@@ -181,7 +181,7 @@ class Accounts:
         minute.since += 1
         if minute.since >= max(1, limit // _STEPS):
             told, minute.since = minute.since, 0
-            minute.known = (await self._store.count(who, requests=told)).minute_requests
+            minute.known = (await self._store.count(who, told)).minute_requests
         if minute.known + minute.since > limit:
             raise TooMany(
                 f"{limit} requests a minute are allowed, and they are used up",

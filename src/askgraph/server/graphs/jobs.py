@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -15,12 +15,12 @@ from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.server.auth import ANONYMOUS, NotAllowed, Principal
 from askgraph.server.graphs.open_graphs import OpenGraphs
 from askgraph.server.graphs.uploads import clear_graph, clear_orphans, upload_folder, uploads_of
-from askgraph.server.graphs.worker import Added, Doing, Task, add_in_process
+from askgraph.server.graphs.worker import AddedView, Doing, Task, add_in_process
 from askgraph.server.problems import Missing, Problem, problem_of
 from askgraph.server.runs.events import Event, Queue, shield
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store
-from askgraph.server.store.tables import UNDER_WAY, JobRow, JobState, new_id
+from askgraph.server.store.tables import UNDER_WAY, JobRow, JobState, jobs, new_id
 from askgraph.workspace import Workspace, check_name
 
 _log = logging.getLogger("askgraph.server.graphs")
@@ -28,15 +28,6 @@ _AT_ONCE, _WAITING = 2, 20
 _LOOK = 1.0  # seconds between two looks at whether another process was asked to stop a job here
 _KEPT = 60.0  # seconds for which a job that ended is known here
 _LONGEST_NAME = 64
-
-
-class AddedView(BaseModel):
-    """The graph that was added."""
-
-    triples: int
-    classes: int
-    predicates: int
-    cuts: list[str] = Field(description="What was left out of its profile, and why.")
 
 
 class JobView(BaseModel):
@@ -71,32 +62,20 @@ class _Job:
 
     row: JobRow
     new: NewGraph
-    doing: Doing = field(default_factory=lambda: Doing("waiting"))
-    state: JobState = "queued"
-    added: Added | None = None
-    problem: Problem | None = None
     version: int = 0
     more: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
     stops_as: JobState = "cancelled"
 
-    def changed(self) -> None:
-        """Wake those that follow the job."""
+    def change(self, **values: Any) -> None:
+        """Change the job as the store has it, and wake those that follow it."""
+        self.row = replace(self.row, **values)
         self.version += 1
         more, self.more = self.more, asyncio.Event()
         more.set()
 
-    def progress(self, doing: Doing) -> None:
-        self.doing = doing
-        self.changed()
-
-    def kept(self) -> JobRow:
-        """Return the job as the store has it."""
-        progress: dict[str, object] = {**vars(self.doing)}
-        if self.added:
-            progress["added"] = {**vars(self.added), "cuts": list(self.added.cuts)}
-        problem = self.problem.model_dump() if self.problem else None
-        return replace(self.row, state=self.state, progress=progress, problem=problem)
+    def report(self, doing: Doing) -> None:
+        self.change(progress=vars(doing))
 
 
 class Jobs:
@@ -126,12 +105,13 @@ class Jobs:
             raise SetupError(f"the name of a graph has at most {_LONGEST_NAME} characters")
         if not caller.sees(name):
             raise NotAllowed(f"{caller.name} may add graphs of certain names only, not {name!r}")
-        taken = {job.new.name for job in self._here.values() if job.state in UNDER_WAY}
-        if name in self._workspace.graphs() or name in taken:
+        graphs = self._workspace.graphs()
+        under_way = [job.row for job in self._here.values() if job.row.state in UNDER_WAY]
+        if name in graphs or name in {row.graph for row in under_way}:
             raise SetupError(f"there is a graph {name!r} already: choose another name")
-        owners = [one.added_by for one in self._workspace.graphs().values()]
-        under_way = [job.row.owner for job in self._here.values() if job.state in UNDER_WAY]
-        check_room(caller, [*owners, *under_way])
+        check_room(
+            caller, [one.added_by for one in graphs.values()] + [row.owner for row in under_way]
+        )
 
     async def begin(
         self, new: NewGraph, caller: Principal, files: Callable[[], Sequence[Path]] | None = None
@@ -141,19 +121,22 @@ class Jobs:
         Raises what `check` and `files` raise.
         """
         self.check(new.name, caller)
-        row = JobRow(new.job, caller.id, new.kind, new.name, process=self._process)
+        waiting = vars(Doing("waiting"))
+        row = JobRow(
+            new.job, caller.id, new.kind, new.name, progress=waiting, process=self._process
+        )
         job = self._here[row.id] = _Job(row, new)  # from here on the name is taken
         try:
             if files is not None:
                 paths = await asyncio.to_thread(files)
                 job.new = replace(new, sources=[str(path) for path in paths])
-            await self._store.put_job(job.kept())
+            await self._store.put_job(row)
         except BaseException:
             await asyncio.to_thread(clear_graph, self._workspace, new.name, new.job)
             del self._here[row.id]
             raise
         job.task = asyncio.create_task(self._run(job), name=f"add {new.name}")
-        return _view(job.kept())
+        return _view(row)
 
     async def view(self, id: str, caller: Principal) -> JobView:
         """Return a job of the caller's; `Missing` if it is none."""
@@ -161,12 +144,12 @@ class Jobs:
         if row is None or (row.owner != caller.id and not caller.may("admin")):
             raise Missing(f"there is no job {id!r}, or it is not yours")
         job = self._here.get(id)
-        return _view(job.kept() if job else row)
+        return _view(job.row if job else row)
 
     async def of(self, caller: Principal) -> list[JobView]:
         """Return the jobs of a caller, the latest first."""
         rows = await self._store.jobs(caller.id)
-        return [_view(self._here[row.id].kept() if row.id in self._here else row) for row in rows]
+        return [_view(self._here[row.id].row if row.id in self._here else row) for row in rows]
 
     async def follow(self, id: str, caller: Principal) -> AsyncGenerator[Event, None]:
         """Yield a job each time that it is further, the last time as it ended."""
@@ -189,7 +172,7 @@ class Jobs:
         await self.view(id, caller)
         job = self._here.get(id)
         if job is None:
-            await self._store.ask_to_cancel_job(id)
+            await self._store.ask_to_cancel(jobs, id)
         else:
             await self._stop(job, "cancelled")
         return await self.view(id, caller)
@@ -240,10 +223,10 @@ class Jobs:
     async def _run(self, job: _Job) -> None:
         """Add a graph, or leave nothing of it, and keep how it ended."""
         watch = asyncio.create_task(self._watch(job))
+        end: dict[str, Any]
         try:
             async with self._queue.turn(lambda _: None):
-                job.state = "running"
-                job.progress(Doing("starting"))
+                job.change(state="running", progress=vars(Doing("starting")))
                 await self._store.withdraw_graph(job.new.name)  # of another graph of this name
                 settings, new = self._settings, job.new
                 task = Task(
@@ -255,35 +238,32 @@ class Jobs:
                     unpacked=settings.upload_mb * 2**20,
                     seconds=settings.upload_seconds,
                 )
-                job.added = await add_in_process(task, job.progress)
-            job.state = "done"
+                added = await add_in_process(task, job.report)
+            end = {"state": "done", "progress": {**job.row.progress, "added": added.model_dump()}}
         except asyncio.CancelledError:
-            job.state = job.stops_as
+            end = {"state": job.stops_as}
         except AskgraphError as error:
-            problem = problem_of(error)
-            detail = problem.detail
-            for place in (
-                upload_folder(self._workspace.folder, job.row.id),
-                self._workspace.folder,
-            ):
-                detail = detail.replace(f"{place}/", "")
-            job.state, job.problem = "failed", problem.model_copy(update={"detail": detail})
+            folder, problem = self._workspace.folder, problem_of(error)
+            for place in (upload_folder(folder, job.row.id), folder):
+                problem.detail = problem.detail.replace(f"{place}/", "")
+            end = {"state": "failed", "problem": problem.model_dump()}
         except BaseException:  # noqa: BLE001 - a bug ends one job, not the server
-            job.state, job.problem = "failed", Problem.unexpected()
+            end = {"state": "failed", "problem": Problem.unexpected().model_dump()}
             _log.exception("adding the graph %r failed by a bug", job.new.name)
         watch.cancel()
-        await shield(self._ended(job))
+        job.row = replace(job.row, **end)  # those that follow it hear so when all is cleared
+        await shield(self._end(job))
 
-    async def _ended(self, job: _Job) -> None:
+    async def _end(self, job: _Job) -> None:
         """Leave nothing of a graph that did not come to be, and keep how the job ended."""
         try:
-            if job.state != "done":
+            if job.row.state != "done":
                 await asyncio.to_thread(clear_graph, self._workspace, job.new.name, job.new.job)
-            await self._store.put_job(job.kept())
+            await self._store.put_job(job.row)
         except AskgraphError as error:
             _log.error("how the job %s ended cannot be kept: %s", job.row.id, error)
         finally:
-            job.changed()
+            job.change()
             asyncio.get_running_loop().call_later(_KEPT, self._here.pop, job.row.id, None)
 
     async def _watch(self, job: _Job) -> None:
@@ -294,7 +274,7 @@ class Jobs:
             try:
                 if job.version != version:
                     version = job.version
-                    await self._store.put_job(job.kept())
+                    await self._store.put_job(job.row)
                 if await self._store.job_cancel_wanted(job.row.id) and job.task:
                     job.task.cancel()
             except ServiceError as error:

@@ -31,7 +31,7 @@ _LOOK = 2.0  # seconds between two looks at whether a graph's files changed
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerifiedAnswers:
     """The answers to a graph's questions that people verified; `version` tells two states apart."""
 
     version: int = 0
@@ -53,7 +53,7 @@ class _Kept:
     taught: tuple[int, int] = (-1, -1)
     learned: KnowledgeGraph | None = None
 
-    def with_verified(self, known: Verified) -> KnowledgeGraph:
+    def with_verified(self, known: VerifiedAnswers) -> KnowledgeGraph:
         """The graph with the answers that were verified so far, before its other examples."""
         if self.learned is None or self.verified != known.version:
             self.learned = replace(self.graph, examples=(*known.examples, *self.graph.examples))
@@ -66,7 +66,7 @@ class _Kept:
         self.taught, self.learned = mark, None
 
 
-class Shelf:
+class GraphPool:
     """Lends the graphs of a workspace.
 
     A graph whose files or settings changed is opened anew for those that come next; users of the
@@ -88,7 +88,7 @@ class Shelf:
 
     @asynccontextmanager
     async def lease(
-        self, name: str, verified: Verified, *, searched: bool = False
+        self, name: str, verified: VerifiedAnswers, *, searched: bool = False
     ) -> AsyncIterator[KnowledgeGraph]:
         """Lend a graph; with `searched`, its indices are in place.
 
@@ -192,22 +192,17 @@ class OpenGraphs:
         self,
         workspace: Workspace,
         store: Store,
-        shelf: Shelf,
+        pool: GraphPool,
         forgotten: Callable[[str], Awaitable[None]],
         *,
         first: Sequence[str] = (),
     ) -> None:
         self._workspace = workspace
         self._store = store
-        self._shelf = shelf
+        self.pool = pool
         self._forgotten = forgotten
         self._first = {name: at for at, name in enumerate(first)}
-        self._verified: dict[str, Verified] = {}
-
-    @property
-    def opened(self) -> list[str]:
-        """The graphs that are open in this process."""
-        return self._shelf.opened
+        self._verified: dict[str, VerifiedAnswers] = {}
 
     def names(self, caller: Principal) -> list[str]:
         """Return the graphs that a caller may see, the first ones before those of the workspace."""
@@ -226,7 +221,7 @@ class OpenGraphs:
         there = ", ".join(self.names(caller)) or "none"
         raise Missing(f"there is no graph {name!r}; there are: {there}")
 
-    def chosen(self, wanted: Sequence[str] | None, caller: Principal) -> tuple[str, ...]:
+    def choose(self, wanted: Sequence[str] | None, caller: Principal) -> tuple[str, ...]:
         """Return the graphs that a question is asked of: those wanted, or the only one there is.
 
         Raises `Missing` and `SetupError`.
@@ -253,28 +248,24 @@ class OpenGraphs:
         """
         self.settings(name, caller)
         verified = await self.verified(name)
-        async with self._shelf.lease(name, verified, searched=searched) as graph:
+        async with self.pool.lease(name, verified, searched=searched) as graph:
             with only_services(self.services(caller)):
                 yield graph
 
-    async def verified(self, name: str) -> Verified:
+    async def verified(self, name: str) -> VerifiedAnswers:
         """Return what people verified of a graph so far."""
         version = await self._store.verified_version(name)
         known = self._verified.get(name)
         if known is None or known.version != version:
             examples = tuple([one.example for one in await self._store.verified(name)])
-            known = self._verified[name] = Verified(version, examples)
+            known = self._verified[name] = VerifiedAnswers(version, examples)
         return known
 
     async def forget(self, name: str) -> None:
         """Let go of a graph that was removed or replaced."""
         self._verified.pop(name, None)
-        await self._shelf.forget([name])
+        await self.pool.forget([name])
         await self._forgotten(name)
-
-    async def close(self) -> None:
-        """Close all graphs that nobody works on; the others once their work is done."""
-        await self._shelf.close()
 
 
 class Summaries:

@@ -46,12 +46,12 @@ def upload_folder(workspace: Path, job: str) -> Path:
     return workspace / _FOLDER / job
 
 
-def stored(files: Sequence[Sent], folder: Path) -> tuple[Path, ...]:
+def store_files(files: Sequence[Sent], folder: Path) -> tuple[Path, ...]:
     """Copy files into a new folder; `SetupError` for one that is no RDF by name and content."""
     if not files:
         raise SetupError("no file was sent: send one or more as 'files'")
     folder.mkdir(parents=True)
-    return tuple(_stored(sent, number, folder) for number, sent in enumerate(files, 1))
+    return tuple(_store_file(sent, number, folder) for number, sent in enumerate(files, 1))
 
 
 def uploads_of(workspace: Path, settings: GraphSettings) -> Path | None:
@@ -77,7 +77,7 @@ def clear_orphans(
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _stored(sent: Sent, number: int, folder: Path) -> Path:
+def _store_file(sent: Sent, number: int, folder: Path) -> Path:
     start = sent.content.read(_START)
     sent.content.seek(0)
     if start.startswith(_ARCHIVES):
@@ -90,9 +90,9 @@ def _stored(sent: Sent, number: int, folder: Path) -> Path:
     with received.open("xb") as out:
         shutil.copyfileobj(sent.content, out, 1 << 20)
     if packed:
-        start = next(unpacked(received, part=_START), b"")
-    stem, suffix = _named(sent.name)
-    suffix = suffix or _looks_like(start)
+        start = next(unpack(received, part=_START), b"")
+    stem, suffix = _split_name(sent.name)
+    suffix = suffix or _guess_suffix(start)
     if not suffix:
         raise SetupError(
             f"{_shown(sent.name)} is of no known kind; known are {', '.join(FORMATS)}, each also"
@@ -103,7 +103,7 @@ def _stored(sent: Sent, number: int, folder: Path) -> Path:
     return received.rename(other if own.exists() else own)
 
 
-def _named(name: str) -> tuple[str, str]:
+def _split_name(name: str) -> tuple[str, str]:
     """The name of a file, in letters and digits, and its suffix if it is that of a format."""
     last = re.split(r"[/\\]", name)[-1]
     for ending in _PACKED.values():
@@ -115,7 +115,7 @@ def _named(name: str) -> tuple[str, str]:
     return plain or "file", known
 
 
-def _looks_like(start: bytes) -> str:
+def _guess_suffix(start: bytes) -> str:
     """The suffix of the format that a file begins like, empty if none."""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"<?xml", b"<!DOCTYPE", b"<rdf:RDF")):
@@ -170,17 +170,17 @@ def check_files(files: Sequence[Path], *, most: int) -> None:
     """
     left = most
     for file in files:
-        for part in unpacked(file):
+        for part in unpack(file):
             left -= len(part)
             if left < 0:
                 raise TooLarge(
                     f"{file.name} makes it more than {most // 2**20:,} MB, unpacked: leave"
                     " something out, or ask the operator to raise upload_mb"
                 )
-        check_elements(file.name, unpacked(file, part=1 << 16))
+        check_elements(file.name, unpack(file, part=1 << 16))
 
 
-def unpacked(file: Path, *, part: int = _PART) -> Iterator[bytes]:
+def unpack(file: Path, *, part: int = _PART) -> Iterator[bytes]:
     """Yield the content of a file in parts; `SetupError` if it cannot be unpacked."""
     try:
         unpacker = _UNPACKERS.get(file.suffix)

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from pydantic import BaseModel, Field
+
 from askgraph import errors
 from askgraph.atomic_files import locked
 from askgraph.errors import AskgraphError, ServiceError, SetupError, TimedOut
@@ -68,17 +70,16 @@ class Doing:
     total: int | None = None
 
 
-@dataclass(frozen=True)
-class Added:
-    """The size of a graph that was added, and the parts that were left out."""
+class AddedView(BaseModel):
+    """The graph that was added."""
 
     triples: int
     classes: int
     predicates: int
-    cuts: tuple[str, ...] = ()
+    cuts: list[str] = Field(description="What was left out of its profile, and why.")
 
 
-async def add_in_process(task: Task, tell: Callable[[Doing], None]) -> Added:
+async def add_in_process(task: Task, tell: Callable[[Doing], None]) -> AddedView:
     """Add a graph in a process of its own, which is gone when this ends, however it ends.
 
     Raises what adding raises, `TooLarge`, `TimedOut` after the task's seconds, and `SetupError`
@@ -126,8 +127,7 @@ async def add_in_process(task: Task, tell: Callable[[Doing], None]) -> Added:
         await process.wait()
         said = await complaints
     if "added" in last:
-        added = last["added"]
-        return Added(added["triples"], added["classes"], added["predicates"], tuple(added["cuts"]))
+        return AddedView.model_validate(last["added"])
     if kind := _KINDS.get(last.get("error", "")):
         raise kind(last["message"])
     if "error" in last or code in (-signal.SIGABRT, -signal.SIGKILL):
@@ -153,16 +153,16 @@ def main() -> None:
     os.dup2(2, 1)
     task = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_input, daemon=True).start()
-    _bound(task["memory"], task["seconds"])
+    _limit(task["memory"], task["seconds"])
     try:
-        _say(replies, {"added": _added(task, replies)})
+        _say(replies, {"added": _add(task, replies)})
     except AskgraphError as error:
         _say(replies, {"error": type(error).__name__, "message": str(error)})
     except MemoryError:
         _say(replies, {"error": "MemoryError", "message": ""})
 
 
-def _added(task: Mapping[str, Any], replies: TextIO) -> dict[str, object]:
+def _add(task: Mapping[str, Any], replies: TextIO) -> dict[str, object]:
     """Add a graph, and write now and then how far that is."""
     last: tuple[str, float] = ("", 0.0)
 
@@ -201,7 +201,7 @@ def _end_with_input() -> None:
     os._exit(0)
 
 
-def _bound(memory: int, seconds: int) -> None:
+def _limit(memory: int, seconds: int) -> None:
     """Bound the private memory and the time of all cores; leave no core file."""
     if sys.platform == "win32":
         return

@@ -8,7 +8,6 @@ that of the person who started `askgraph mcp`. Each message finds its caller ane
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
@@ -36,9 +35,9 @@ from askgraph.server.mcp.access import (
     Access,
     Known,
     LocalAccess,
-    chosen,
     class_lines,
     current,
+    find_graph,
     label_of,
     tool_errors,
 )
@@ -93,26 +92,11 @@ Go on like this:
 """
 
 
-@dataclass(frozen=True)
-class Part:
-    """One thing that can be read of each graph."""
-
-    name: str
-    words: str
-    mime_type: str
-    read: Callable[[str], Awaitable[str]]
-
-    @property
-    def template(self) -> str:
-        """The address of it, with the graph to fill in."""
-        return f"askgraph://graphs/{{graph}}/{self.name}"
-
-
 async def _known(graph: str) -> Known:
     access = current()
     with tool_errors(ResourceNotFoundError):
         access.check("ask")
-        return await access.known(chosen(access, graph))
+        return await access.known(find_graph(access, graph))
 
 
 async def _profile(graph: str) -> str:
@@ -133,34 +117,21 @@ async def _shapes(graph: str) -> str:
     return document((one for one in shapes if one.lines), known.prefixes, labels=labels)
 
 
-PARTS = (
-    Part(
-        "profile",
+_ADDRESS = "askgraph://graphs/{graph}/"
+_RESOURCES = {
+    "profile": (
+        _profile,
         "size, languages, classes and predicates, the most frequent first",
         "text/plain",
-        _profile,
     ),
-    Part("prefixes", "the prefixes that queries need not declare", "text/plain", _prefixes),
-    Part(
-        "shapes",
+    "prefixes": (_prefixes, "the prefixes that queries need not declare", "text/plain"),
+    "shapes": (
+        _shapes,
         "what the instances of the most frequent classes have, as ShEx",
         "text/shex",
-        _shapes,
     ),
-)
-"""The resources of each graph."""
-
-
-def listed() -> Iterator[Resource]:
-    """Yield the resources of all graphs that the caller may see."""
-    for graph in current().graph_names():
-        for part in PARTS:
-            yield Resource(
-                uri=part.template.replace("{graph}", quote(graph, safe="")),
-                name=f"{graph} {part.name}",
-                description=f"{graph}: {part.words}",
-                mime_type=part.mime_type,
-            )
+}
+"""The resources of each graph by name: what reads them, their description, their kind."""
 
 
 def _profile_lines(graph: Known) -> Iterator[str]:
@@ -201,7 +172,7 @@ async def write_query(question: str, graph: str = "") -> str:
 async def _graph(wanted: str) -> tuple[str, str]:
     access = current()
     with tool_errors():
-        name = chosen(access, wanted or None)
+        name = find_graph(access, wanted or None)
         lines = class_lines(await access.known(name), "en", most=_LISTED_CLASSES)
         return name, "\n".join(f"- {line}" for line in lines)
 
@@ -226,7 +197,16 @@ class _GraphServer(MCPServer[Any]):
     """Lists the resources of the caller's graphs."""
 
     async def list_resources(self) -> list[Resource]:
-        return list(listed())
+        return [
+            Resource(
+                uri=f"{_ADDRESS}{name}".replace("{graph}", quote(graph, safe="")),
+                name=f"{graph} {name}",
+                description=f"{graph}: {words}",
+                mime_type=kind,
+            )
+            for graph in current().graph_names()
+            for name, (_, words, kind) in _RESOURCES.items()
+        ]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -234,7 +214,9 @@ class _GraphServer(MCPServer[Any]):
         """Call a tool: it takes `graph` and `graphs` alike, and no argument that is not its own."""
         tool = next((one for one in await self.list_tools() if one.name == name), None)
         if tool is not None:
-            arguments = _fitting(name, arguments, list(tool.input_schema.get("properties", {})))
+            arguments = _fit_arguments(
+                name, arguments, list(tool.input_schema.get("properties", {}))
+            )
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -261,7 +243,7 @@ class _GraphServer(MCPServer[Any]):
         return await super().get_prompt(name, arguments, context)
 
 
-def _fitting(tool: str, given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+def _fit_arguments(tool: str, given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """The arguments of a call as its tool names them.
 
     Raises `ToolError` for others, and for several graphs if the tool looks at one.
@@ -293,7 +275,7 @@ def graph_server(access_of: AccessOf) -> MCPServer[Any]:
         finally:
             CALLER.reset(token)
 
-    with _logging_left_alone():
+    with _leave_logging_alone():
         server = _GraphServer(
             "askgraph",
             title="Askgraph",
@@ -305,18 +287,15 @@ def graph_server(access_of: AccessOf) -> MCPServer[Any]:
         )
     for tool in _TOOLS:
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True))
-    for part in PARTS:
-        resource = server.resource(
-            part.template, name=part.name, description=part.words, mime_type=part.mime_type
-        )
-        resource(part.read)
+    for name, (read, words, kind) in _RESOURCES.items():
+        server.resource(f"{_ADDRESS}{name}", name=name, description=words, mime_type=kind)(read)
     for prompt in (explore_graph, write_query):
         server.prompt()(prompt)
     return server
 
 
 @contextmanager
-def _logging_left_alone() -> Iterator[None]:
+def _leave_logging_alone() -> Iterator[None]:
     """Keep the library from setting up the logs of the whole process, if nobody did yet."""
     handler = logging.NullHandler()
     logging.getLogger().addHandler(handler)

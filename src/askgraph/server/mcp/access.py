@@ -117,7 +117,7 @@ def current() -> Access:
     return CALLER.get()
 
 
-def chosen(access: Access, graph: str | None) -> str:
+def find_graph(access: Access, graph: str | None) -> str:
     """Return the graph that a call names, or the only one there is.
 
     Raises `SetupError`, which names the graphs that there are.
@@ -152,7 +152,7 @@ async def graph_context(
     access = current()
     with tool_errors():
         access.check(scope)
-        async with access.graph(chosen(access, graph)) as opened:
+        async with access.graph(find_graph(access, graph)) as opened:
             limits = replace(_LIMITS, timeout=access.query_timeout)
             yield Context(opened, Question(text, language), limits, guarded=False)
 

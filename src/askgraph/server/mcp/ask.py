@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from askgraph.answers import chosen_answer
 from askgraph.answers.codec import status_of
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
-from askgraph.server.mcp.access import Access, Language, chosen, current, tool_errors
+from askgraph.server.mcp.access import Access, Language, current, find_graph, tool_errors
 from askgraph.server.mcp.results import (
     ROWS,
     Answered,
@@ -95,15 +95,15 @@ async def ask(
     with tool_errors():
         access.check("ask")
         check_question(question)
-        given = answer_given(context)
+        given = read_choice(context)
         if given is not None:
             return await _read_as(access, *given, limit)
         methods, wanted = access.method_names(), (method or DEFAULT_METHOD).replace("_", "-")
-        names = graphs or [chosen(access, None)]
+        names = graphs or [find_graph(access, None)]
         before = tuple(Earlier(one.question, one.query) for one in earlier or ())
         asked = RunRequest(
             Question(question, language, before),
-            tuple(dict.fromkeys(chosen(access, name) for name in names)),
+            tuple(dict.fromkeys(find_graph(access, name) for name in names)),
             wanted,
             seconds=seconds,
         )
@@ -120,7 +120,7 @@ async def ask(
         following: Sequence[str] = ()
         with suppress(AskgraphError):  # the answer is there: nothing is to be said of these
             following = await access.following(asked.question, outcome)
-        return answered(outcome, limit=limit, following=following)
+        return to_answered(outcome, limit=limit, following=following)
 
 
 async def _outcome(context: Context, access: Access, asked: RunRequest) -> Outcome:
@@ -139,7 +139,7 @@ async def _read_as(
     access: Access, reading: int, asked_back: Clarification, graph: str, limit: int
 ) -> Answered:
     """The answer of the reading that the user chose."""
-    async with access.graph(chosen(access, graph)) as opened:
+    async with access.graph(find_graph(access, graph)) as opened:
         answer = await chosen_answer(
             asked_back.options[reading],
             asked_back,
@@ -147,10 +147,10 @@ async def _read_as(
             timeout=access.query_timeout,
             limit=1_000,
         )
-    return answered(answer, limit=limit)
+    return to_answered(answer, limit=limit)
 
 
-def answered(outcome: Outcome, *, limit: int, following: Sequence[str] = ()) -> Answered:
+def to_answered(outcome: Outcome, *, limit: int, following: Sequence[str] = ()) -> Answered:
     """Return an outcome with at most `limit` rows, and the questions that may follow."""
     best = attempt_of(outcome) or Answer("", "", SelectResult((), ()), (), "", 0.0)
     rows = cells(best.result.rows, limit)
@@ -276,7 +276,7 @@ async def ask_back(
     return _place(reply, words)
 
 
-def answer_given(context: Context) -> tuple[int, Clarification, str] | None:
+def read_choice(context: Context) -> tuple[int, Clarification, str] | None:
     """Return the reading that the user chose when the call was made before; None at its start.
 
     It is given by its place, with what was asked back, and the graph.

@@ -26,7 +26,7 @@ from askgraph.server.hub import Hub, caller_of, hub_of
 from askgraph.server.mcp import graph_server
 from askgraph.server.mcp.access import FOLLOWING, Access, Known
 from askgraph.server.runs import AskBody
-from askgraph.server.runs.replies import following_answer, steps_of_run
+from askgraph.server.runs.replies import read_steps, suggest_following
 from askgraph.server.runs.request import RunRequest, method_names
 from askgraph.trace import Outcome, Question, Step
 
@@ -78,15 +78,16 @@ class HostedAccess:
             graphs=list(asked.graphs),
             method=asked.method,
             language=asked.question.language,
+            seconds=asked.seconds,
         )
         run = await self._hub.ask(body, self._caller, before=asked.question.before)
-        async with aclosing(steps_of_run(self._hub, run)) as steps:
+        async with aclosing(read_steps(self._hub, run)) as steps:
             async for step in steps:
                 yield step
 
     async def following(self, asked: Question, outcome: Outcome) -> Sequence[str]:
         """Return questions that may follow an outcome."""
-        return await following_answer(self._hub, asked, outcome, self._caller, seconds=FOLLOWING)
+        return await suggest_following(self._hub, asked, outcome, self._caller, seconds=FOLLOWING)
 
 
 class _Endpoint:

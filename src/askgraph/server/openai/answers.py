@@ -288,7 +288,7 @@ class Talk:
     said: str = ""
 
 
-def talk_of(messages: Sequence[ChatMessage]) -> Talk:
+def parse_talk(messages: Sequence[ChatMessage]) -> Talk:
     """Return the question of a conversation.
 
     Messages of the system are not for a graph and are passed over. Raises `SetupError` if the
@@ -302,7 +302,7 @@ def talk_of(messages: Sequence[ChatMessage]) -> Talk:
     chosen = _CHOICE.fullmatch(last.text)
     return Talk(
         _line(last.text),
-        tuple(_earlier(spoken[:-1]))[-_MOST_EARLIER:],
+        tuple(_find_earlier(spoken[:-1]))[-_MOST_EARLIER:],
         int(chosen[1]) if chosen else None,
         _line(asked.text) if asked else "",
         _line(said.text[:_LONGEST_MESSAGE]) if said else "",
@@ -318,18 +318,18 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _earlier(messages: Sequence[ChatMessage]) -> list[Earlier]:
+def _find_earlier(messages: Sequence[ChatMessage]) -> list[Earlier]:
     """The questions that we answered with a query, each followed by our message."""
     found = []
     for asked, answered in pairwise(messages):
         if asked.role == "user" and answered.role == "assistant":
-            query = _query(answered.text[:_LONGEST_MESSAGE])
+            query = _find_query(answered.text[:_LONGEST_MESSAGE])
             if query is not None:
                 found.append(Earlier(_line(asked.text)[:4_000], query))
     return found
 
 
-def _query(text: str) -> str | None:
+def _find_query(text: str) -> str | None:
     """The last query in a message, if it only reads."""
     fenced = _FENCED.findall(text)
     query = fenced[-1][1].strip() if fenced else ""

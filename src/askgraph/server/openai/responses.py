@@ -10,16 +10,12 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter
 
 from askgraph.errors import AskgraphError
-from askgraph.server.openai import (
-    ChatAnswer,
-    ChatMessage,
-    ChatPart,
-)
+from askgraph.server.openai import ChatAnswer, ChatMessage, ChatPart
 from askgraph.server.openai.answers import Follows, chat_answer, message_parts, read_to_end
 from askgraph.server.problems import problem_of
 from askgraph.server.runs import LANGUAGE_TAG
@@ -27,6 +23,7 @@ from askgraph.server.runs.events import words_of
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Step
 
 _PREFIX = "resp_"
+_JSON: TypeAdapter[object] = TypeAdapter(object)
 Status = Literal["in_progress", "completed", "failed"]
 
 
@@ -272,13 +269,5 @@ class ResponseReply:
 
 
 def _event(kind: str, number: int, content: dict[str, object]) -> str:
-    told = _Event(type=kind, sequence_number=number, **content)
-    return f"event: {kind}\ndata: {told.model_dump_json()}\n\n"
-
-
-class _Event(BaseModel, extra="allow"):
-    """An event of a stream, with what its kind has besides."""
-
-    type: str
-    sequence_number: int
-    __pydantic_extra__: dict[str, Any]
+    data = _JSON.dump_json({"type": kind, "sequence_number": number, **content}).decode()
+    return f"event: {kind}\ndata: {data}\n\n"

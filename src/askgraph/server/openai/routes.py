@@ -17,20 +17,15 @@ from askgraph.server.openai import (
     ChatModels,
     ChatRoute,
 )
-from askgraph.server.openai.answers import Completion, Follows, Talk, offers, talk_of
-from askgraph.server.openai.responses import (
-    ResponseBody,
-    ResponseReply,
-    ResponseView,
-    run_of,
-)
+from askgraph.server.openai.answers import Completion, Follows, Talk, offers, parse_talk
+from askgraph.server.openai.responses import ResponseBody, ResponseReply, ResponseView, run_of
 from askgraph.server.problems import Failed, Missing, Problem
 from askgraph.server.rest.server import choices
 from askgraph.server.runs import MOST_QUESTION, AskBody, odd_character
 from askgraph.server.runs.replies import (
-    chosen,
-    following_answer,
-    steps_of_run,
+    choose_reading,
+    read_steps,
+    suggest_following,
     text_stream,
     unless_disconnected,
 )
@@ -54,11 +49,11 @@ Begun = tuple[str, AsyncGenerator[Step, None], Follows]
 _BEGUN = 1_577_836_800  # of all models: the protocol wants a time, and they have none
 
 
-async def _usable(hub: Hub) -> list[str]:
+async def _usable_methods(hub: Hub) -> list[str]:
     return [one.name for one in (await choices(hub)).methods if one.usable]
 
 
-def asked_of(
+def parse_model(
     model: str, *, named: Sequence[str], methods: Sequence[str], graphs: Sequence[str]
 ) -> tuple[str, list[str]]:
     """Return the method and the graphs that a request means by its model, or names besides.
@@ -87,7 +82,7 @@ def asked_of(
 @router.get("/models")
 async def models(hub: HubDep, caller: Asker) -> ChatModels:
     """List the methods as models, also for each graph if there are several."""
-    ids, graphs = [DEFAULT, *await _usable(hub)], hub.graphs.names(caller)
+    ids, graphs = [DEFAULT, *await _usable_methods(hub)], hub.graphs.names(caller)
     if len(graphs) > 1:
         ids = [f"{method}@{graph}" for graph in graphs for method in ids]
     return ChatModels(data=[ChatModel(id=id, created=_BEGUN) for id in ids])
@@ -97,7 +92,7 @@ async def models(hub: HubDep, caller: Asker) -> ChatModels:
 async def model(model: str, hub: HubDep, caller: Asker) -> ChatModel:
     """Return one model, of those that can be asked here."""
     graphs = hub.graphs.names(caller)
-    asked_of(model, named=graphs[:1], methods=await _usable(hub), graphs=graphs)
+    parse_model(model, named=graphs[:1], methods=await _usable_methods(hub), graphs=graphs)
     return ChatModel(id=model, created=_BEGUN)
 
 
@@ -110,7 +105,7 @@ async def complete(body: ChatBody, request: Request, hub: HubDep, caller: Asker)
     """
     if body.n not in (None, 1):
         raise SetupError("only one answer is given: leave out 'n'")
-    run, steps, follows = await _begun(body, talk_of(body.messages), hub, caller)
+    run, steps, follows = await _begin(body, parse_talk(body.messages), hub, caller)
     usage = bool(body.stream_options and body.stream_options.include_usage)
     reply = Completion(run, body.model, follows, usage)
     if body.stream:
@@ -142,7 +137,7 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
                     detail=f"there is no response {id!r} to go on from, or it is not yours",
                 )
             ) from error
-    run, steps, follows = await _begun(body, talk_of(body.messages), hub, caller, after=after)
+    run, steps, follows = await _begin(body, parse_talk(body.messages), hub, caller, after=after)
     reply = ResponseReply(run, body, follows)
     if body.stream:
         return text_stream(reply.events(steps))
@@ -150,7 +145,7 @@ async def respond(body: ResponseBody, request: Request, hub: HubDep, caller: Ask
     return JSONResponse(whole.model_dump(mode="json"))
 
 
-async def _begun(
+async def _begin(
     body: ChatBody | ResponseBody,
     talk: Talk,
     hub: Hub,
@@ -159,13 +154,13 @@ async def _begun(
     after: str | None = None,
 ) -> Begun:
     """The run that a request begins; `after` is the run that it goes on from."""
-    if talk.choice is not None and (back := await _asked_back(talk, after, hub, caller)):
+    if talk.choice is not None and (back := await _find_asked_back(talk, after, hub, caller)):
         choice = talk.choice
         _, _, outcome = await hub.records.outcome(back, caller)
         most = len(outcome.options) if isinstance(outcome, Clarification) else 0
         if not 1 <= choice <= most:
             raise SetupError(f"answer with a number from 1 to {most}, or ask in other words")
-        view = await chosen(hub, back, choice - 1, caller)
+        view = await choose_reading(hub, back, choice - 1, caller)
         trace, _, _ = await hub.records.outcome(view.id, caller)
 
         async def steps() -> AsyncGenerator[Step, None]:
@@ -176,7 +171,7 @@ async def _begun(
         raise SetupError(f"the question has more than {MOST_QUESTION:,} characters")
     if odd := odd_character([talk.question, *(one.question for one in talk.before)]):
         raise SetupError(f"the question holds {odd}, which no text here may: leave it out")
-    method, graphs = asked_of(
+    method, graphs = parse_model(
         body.model,
         named=body.graphs or ([body.graph] if body.graph else []),
         methods=method_names(hub.settings),
@@ -190,19 +185,21 @@ async def _begun(
         after=after,
     )
     run = await hub.ask(asked, caller, before=talk.before)
-    return run.id, steps_of_run(hub, run), _follows(hub, run.asked.question, caller)
+    return run.id, read_steps(hub, run), _follows(hub, run.asked.question, caller)
 
 
 def _follows(hub: Hub, asked: Question, caller: Principal) -> Follows:
     async def follows(outcome: Outcome) -> Sequence[str]:
         with suppress(AskgraphError):  # the answer is there: nothing is to be said of these
-            return await following_answer(hub, asked, outcome, caller, seconds=_FOLLOWING)
+            return await suggest_following(hub, asked, outcome, caller, seconds=_FOLLOWING)
         return ()
 
     return follows
 
 
-async def _asked_back(talk: Talk, after: str | None, hub: Hub, caller: Principal) -> str | None:
+async def _find_asked_back(
+    talk: Talk, after: str | None, hub: Hub, caller: Principal
+) -> str | None:
     """The run that asked back: the one before, or the latest that said what our message says."""
     if after is not None:
         _, _, outcome = await hub.records.outcome(after, caller)

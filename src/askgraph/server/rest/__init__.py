@@ -4,15 +4,18 @@ Here are the parameters that routes share, and a caller's query with its prefixe
 """
 
 import asyncio
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import Depends, Path, Query
 from pydantic import Field
 
 from askgraph.answers.verbalize import in_words, iris_of, labels_of, language_of_labels
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile
+from askgraph.server.auth import Principal, Scope
+from askgraph.server.hub import HubDep, needs
 from askgraph.server.runs import Body, Language
 from askgraph.sparql.judge import refuse_size
 from askgraph.sparql.lexer import unescaped, with_declared
@@ -22,6 +25,30 @@ GraphName = Annotated[str, Path(max_length=200, description="The name of a graph
 Offset = Annotated[int, Query(ge=0, le=100_000_000)]
 Tongue = Annotated[Language, Query()]
 Sparql = Annotated[str, Field(min_length=1, max_length=100_000, description="A SPARQL query.")]
+
+
+def lend_graph(
+    scope: Scope, *, searched: bool = False
+) -> Callable[..., AsyncGenerator[KnowledgeGraph, None]]:
+    """Return a dependency that lends the graph of an address to callers who have a scope.
+
+    With `searched`, its indices are in place.
+    """
+
+    async def lend(
+        graph: GraphName, hub: HubDep, caller: Annotated[Principal, Depends(needs(scope))]
+    ) -> AsyncGenerator[KnowledgeGraph, None]:
+        async with hub.graphs.lease(graph, caller, searched=searched) as opened:
+            yield opened
+
+    return lend
+
+
+OpenGraph = Annotated[KnowledgeGraph, Depends(lend_graph("ask"), scope="function")]
+SearchedGraph = Annotated[
+    KnowledgeGraph, Depends(lend_graph("ask", searched=True), scope="function")
+]
+QueriedGraph = Annotated[KnowledgeGraph, Depends(lend_graph("query"), scope="function")]
 
 
 class QueryText(Body):
@@ -50,7 +77,7 @@ class NamedQuery:
         )
 
 
-async def named_query(query: str, graph: KnowledgeGraph, language: str) -> NamedQuery:
+async def name_terms(query: str, graph: KnowledgeGraph, language: str) -> NamedQuery:
     """Return a query with the prefixes of a graph declared, and labels in a language.
 
     Raises `QuerySyntaxError` for an escape that is no character, and `QueryError` for one too long

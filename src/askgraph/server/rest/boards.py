@@ -14,8 +14,9 @@ from askgraph.server.auth import Principal
 from askgraph.server.hub import Asker, Hub, HubDep
 from askgraph.server.problems import Missing, Problem, problem_of
 from askgraph.server.runs import AnswerView, Body, Cell, ShareBody, answer_view
-from askgraph.server.runs.replies import written_answer
+from askgraph.server.runs.replies import answer_query
 from askgraph.server.store.tables import BoardRow, PinRow, new_id, now
+from askgraph.server.store.tables import boards as boards_table
 
 _Row = Sequence[Cell | None]
 
@@ -58,9 +59,9 @@ def changes_of(before: AnswerView, after: AnswerView) -> ChangesView:
             lost=[],
             boolean=before.boolean,
         )
-    lost = _without(before.cells, after.cells)
-    new = _without(after.cells, before.cells)
-    was = _earlier(before, after, lost, new)
+    lost = _find_missing(before.cells, after.cells)
+    new = _find_missing(after.cells, before.cells)
+    was = _match_changed(before, after, lost, new)
     changed = set(was.values())
     return ChangesView(
         added=len(new) - len(was),
@@ -75,12 +76,12 @@ def changes_of(before: AnswerView, after: AnswerView) -> ChangesView:
     )
 
 
-def _without(rows: Sequence[_Row], others: Sequence[_Row]) -> list[int]:
+def _find_missing(rows: Sequence[_Row], others: Sequence[_Row]) -> list[int]:
     """The places of the rows that are not among others, as often as they are there."""
-    there = Counter(tuple(map(_key, row)) for row in others)
+    there = Counter(tuple(map(_to_key, row)) for row in others)
     found = []
     for at, row in enumerate(rows):
-        key = tuple(map(_key, row))
+        key = tuple(map(_to_key, row))
         if there[key]:
             there[key] -= 1
         else:
@@ -88,7 +89,7 @@ def _without(rows: Sequence[_Row], others: Sequence[_Row]) -> list[int]:
     return found
 
 
-def _earlier(
+def _match_changed(
     before: AnswerView, after: AnswerView, lost: Sequence[int], new: Sequence[int]
 ) -> dict[int, int]:
     """For each new row that was there with other values, its place before."""
@@ -96,26 +97,26 @@ def _earlier(
         return {}
     if before.total == after.total == len(lost) == len(new) == 1:
         return {new[0]: lost[0]}
-    naming = _naming(before.cells, after.cells)
+    naming = _find_naming(before.cells, after.cells)
     if naming is None:
         return {}
     named = defaultdict(list)
     for at in reversed(lost):
-        named[_key(before.cells[at][naming])].append(at)
+        named[_to_key(before.cells[at][naming])].append(at)
     found = {}
     for at in new:
-        if same := named[_key(after.cells[at][naming])]:
+        if same := named[_to_key(after.cells[at][naming])]:
             found[at] = same.pop()
     return found
 
 
-def _naming(before: Sequence[_Row], after: Sequence[_Row]) -> int | None:
+def _find_naming(before: Sequence[_Row], after: Sequence[_Row]) -> int | None:
     """The column that names the rows: each of them has another value there."""
     width = len(before[0]) if before and after else 0
 
     def names(at: int) -> bool:
         return all(
-            all(row[at] for row in rows) and len({_key(row[at]) for row in rows}) == len(rows)
+            all(row[at] for row in rows) and len({_to_key(row[at]) for row in rows}) == len(rows)
             for rows in (before, after)
         )
 
@@ -127,7 +128,7 @@ def _naming(before: Sequence[_Row], after: Sequence[_Row]) -> int | None:
     return next((at for at in sorted(range(width), key=rank) if names(at)), None)
 
 
-def _key(cell: Cell | None) -> tuple[object, ...] | None:
+def _to_key(cell: Cell | None) -> tuple[object, ...] | None:
     """What makes a term the same; names of blank nodes are others each time."""
     if cell is None:
         return None
@@ -233,36 +234,36 @@ async def begin(body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
     row = BoardRow(new_id(), caller.id, body.title)
     if not await hub.store.add_board(row, at_most=_BOARDS):
         raise SetupError(f"you have {_BOARDS} boards, and no more may be: delete one first")
-    return await _view(hub, row.id, caller)
+    return await _load_view(hub, row.id, caller)
 
 
 @router.get("/boards/{id}")
 async def one(id: str, hub: HubDep, caller: Asker) -> BoardView:
     """Return a board as it was last; no query is run."""
-    return await _view(hub, id, caller)
+    return await _load_view(hub, id, caller)
 
 
 @router.patch("/boards/{id}")
 async def rename(id: str, body: BoardBody, hub: HubDep, caller: Asker) -> BoardView:
     """Give a board another title."""
-    await _own(hub, id, caller)
-    await hub.store.change_board(id, title=body.title)
-    return await _view(hub, id, caller)
+    await _load_board(hub, id, caller, own=True)
+    await hub.store.change(boards_table, id, title=body.title)
+    return await _load_view(hub, id, caller)
 
 
 @router.delete("/boards/{id}", status_code=204)
 async def delete(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a board with its pins."""
-    await _own(hub, id, caller)
-    await hub.store.delete_board(id)
+    await _load_board(hub, id, caller, own=True)
+    await hub.store.delete(boards_table, id)
 
 
 @router.post("/boards/{id}/share")
 async def share(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> BoardView:
     """Let others read a board by its address, without what graphs hide from them; or no longer."""
-    await _own(hub, id, caller)
-    await hub.store.change_board(id, shared=body.shared)
-    return await _view(hub, id, caller)
+    await _load_board(hub, id, caller, own=True)
+    await hub.store.change(boards_table, id, shared=body.shared)
+    return await _load_view(hub, id, caller)
 
 
 @router.post("/boards/{id}/refresh")
@@ -272,16 +273,17 @@ async def refresh(id: str, hub: HubDep, caller: Asker) -> BoardView:
     Each query has the server's limits, counts as a request, and may fail without the others. What
     a reader's refresh gives is not kept.
     """
-    board, pins = await _readable(hub, id, caller)
+    board = await _load_board(hub, id, caller)
+    pins = await _load_pins(hub, board, caller)
     turns = asyncio.Semaphore(_TOGETHER)
 
-    async def again(pin: PinRow) -> PinRow | Problem:
+    async def refresh_pin(pin: PinRow) -> tuple[PinRow, Problem | None]:
         async with turns:
             columns = pin.base.get("answer_columns")
             try:
                 await hub.accounts.admit(caller)
                 async with hub.graphs.lease(pin.graph, caller) as opened:
-                    answer = await written_answer(
+                    answer = await answer_query(
                         hub,
                         pin.query,
                         opened,
@@ -289,32 +291,30 @@ async def refresh(id: str, hub: HubDep, caller: Asker) -> BoardView:
                         columns=columns if isinstance(columns, list) else (),
                     )
             except AskgraphError as error:
-                return problem_of(error)
+                return pin, problem_of(error)
             view = await asyncio.to_thread(answer_view, answer, limit=_ROWS)
-            return replace(pin, latest=view.model_dump(), checked=now())
+            return replace(pin, latest=view.model_dump(), checked=now()), None
 
-    found = await asyncio.gather(*map(again, pins))
-    fresh = [one for one in found if isinstance(one, PinRow)]
-    if _owned(board, caller):
-        for pin in fresh:
+    refreshed = await asyncio.gather(*map(refresh_pin, pins))
+    for pin, problem in refreshed:
+        if problem is None and board.owner == caller.id:
             await hub.store.put_latest(pin.id, pin.latest or {}, pin.checked or "")
-    failed = {pin.id: one for pin, one in zip(pins, found, strict=True) if isinstance(one, Problem)}
-    now_known = {pin.id: pin for pin in fresh}
-    return await _told(hub, board, [now_known.get(pin.id, pin) for pin in pins], caller, failed)
+    problems = {pin.id: problem for pin, problem in refreshed if problem}
+    return await _to_view(hub, board, [pin for pin, _ in refreshed], caller, problems)
 
 
 @router.post("/boards/{id}/seen")
 async def seen(id: str, hub: HubDep, caller: Asker) -> BoardView:
     """Take the latest answers of a board as seen: later ones are compared with them."""
-    await _own(hub, id, caller)
+    await _load_board(hub, id, caller, own=True)
     await hub.store.accept_latest(id)
-    return await _view(hub, id, caller)
+    return await _load_view(hub, id, caller)
 
 
 @router.post("/boards/{id}/pins", status_code=201)
 async def pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> BoardView:
     """Pin the answer of a run to the end of a board."""
-    await _own(hub, id, caller)
+    await _load_board(hub, id, caller, own=True)
     run = await hub.records.row(body.run, caller)
     answer = run.answer or {}
     graph, query = answer.get("graph"), answer.get("sparql")
@@ -337,13 +337,13 @@ async def pin(id: str, body: PinBody, hub: HubDep, caller: Asker) -> BoardView:
     )
     if not await hub.store.add_pin(row, at_most=_PINS):
         raise SetupError(f"a board holds {_PINS} answers: remove one, or begin another board")
-    return await _view(hub, id, caller)
+    return await _load_view(hub, id, caller)
 
 
 @router.patch("/boards/{id}/pins/{pin}")
 async def change(id: str, pin: str, body: PinChange, hub: HubDep, caller: Asker) -> BoardView:
     """Give a pin another heading, view or place."""
-    await _own(hub, id, caller)
+    await _load_board(hub, id, caller, own=True)
     values: dict[str, object] = {}
     if body.title is not None:
         values["title"] = body.title
@@ -354,23 +354,23 @@ async def change(id: str, pin: str, body: PinChange, hub: HubDep, caller: Asker)
         there = await hub.store.move_pin(id, pin, body.place)
     if not there:
         raise _no_pin(pin)
-    return await _view(hub, id, caller)
+    return await _load_view(hub, id, caller)
 
 
 @router.delete("/boards/{id}/pins/{pin}", status_code=204)
 async def unpin(id: str, pin: str, hub: HubDep, caller: Asker) -> None:
     """Remove a pin from a board."""
-    await _own(hub, id, caller)
+    await _load_board(hub, id, caller, own=True)
     if not await hub.store.delete_pin(id, pin):
         raise _no_pin(pin)
 
 
-async def _view(hub: Hub, id: str, caller: Principal) -> BoardView:
-    board, pins = await _readable(hub, id, caller)
-    return await _told(hub, board, pins, caller, {})
+async def _load_view(hub: Hub, id: str, caller: Principal) -> BoardView:
+    board = await _load_board(hub, id, caller)
+    return await _to_view(hub, board, await _load_pins(hub, board, caller), caller, {})
 
 
-async def _told(
+async def _to_view(
     hub: Hub,
     board: BoardRow,
     pins: Sequence[PinRow],
@@ -396,34 +396,23 @@ async def _told(
         )
 
     views = await asyncio.to_thread(lambda: [view(pin) for pin in pins])
-    about = {**vars(board), "hidden": board.pins - len(pins), "mine": _owned(board, caller)}
+    about = {**vars(board), "hidden": board.pins - len(pins), "mine": board.owner == caller.id}
     return BoardView.model_validate({**about, "content": views})
 
 
-async def _own(hub: Hub, id: str, caller: Principal) -> None:
-    if not _owned(await _board(hub, id, caller), caller):
-        raise _no_board(id)
-
-
-async def _readable(hub: Hub, id: str, caller: Principal) -> tuple[BoardRow, list[PinRow]]:
-    """A board and its pins of graphs that the caller sees; `Missing` if they may not read it."""
-    board = await _board(hub, id, caller)
-    return board, [pin for pin in await hub.store.pins(id) if caller.sees(pin.graph)]
-
-
-async def _board(hub: Hub, id: str, caller: Principal) -> BoardRow:
+async def _load_board(hub: Hub, id: str, caller: Principal, *, own: bool = False) -> BoardRow:
+    """A board that the caller may read or, if it has to be their own, change."""
     board = await hub.store.board(id)
-    if board is None or not (_owned(board, caller) or board.shared or caller.may("admin")):
-        raise _no_board(id)
-    return board
+    if board is not None:
+        may_read = board.shared or caller.may("admin")
+        if board.owner == caller.id or (may_read and not own):
+            return board
+    raise Missing(f"there is no board {id!r}, or it is not yours")
 
 
-def _owned(board: BoardRow, caller: Principal) -> bool:
-    return board.owner == caller.id
-
-
-def _no_board(id: str) -> Missing:
-    return Missing(f"there is no board {id!r}, or it is not yours")
+async def _load_pins(hub: Hub, board: BoardRow, caller: Principal) -> list[PinRow]:
+    """The pins of a board that are of graphs which the caller sees."""
+    return [pin for pin in await hub.store.pins(board.id) if caller.sees(pin.graph)]
 
 
 def _no_pin(id: str) -> Missing:

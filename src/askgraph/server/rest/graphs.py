@@ -17,9 +17,9 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Entry, Glossary, entry_of
 from askgraph.server.graphs.jobs import JobView, NewGraph
 from askgraph.server.graphs.open_graphs import GraphSummary
-from askgraph.server.graphs.uploads import Sent, stored, upload_folder
+from askgraph.server.graphs.uploads import Sent, store_files, upload_folder
 from askgraph.server.hub import Asker, HubDep, Manager
-from askgraph.server.rest import GraphName, Offset, Tongue
+from askgraph.server.rest import GraphName, Offset, OpenGraph, SearchedGraph, Tongue
 from askgraph.server.runs import Body
 from askgraph.server.runs.replies import event_stream
 from askgraph.server.store.tables import new_id
@@ -84,45 +84,39 @@ async def graph(
 
 
 @router.get("/graphs/{graph}/starters")
-async def starters(
-    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
-) -> StartersView:
+async def starters(opened: SearchedGraph, hub: HubDep, language: Tongue = "en") -> StartersView:
     """Return questions to start with: some that were confirmed or written, and some made up."""
     method = await asyncio.to_thread(hub.workspace.method)
-    async with hub.graphs.lease(graph, caller, searched=True) as opened:
-        key = (graph, opened.snapshot, language)
-        made = hub.starters.get(key)
-        if made is None:
+    key = (opened.name, opened.snapshot, language)
+    made = hub.starters.get(key)
+    if made is None:
 
-            async def ask(question: Question, asked: KnowledgeGraph) -> Outcome:
-                seconds = hub.settings.query_timeout
-                try:
-                    async with hub.queries.turn(graph):
-                        return await outcome_of(question, method, [asked], timeout=seconds)
-                except ServiceError as error:
-                    return Refusal(str(error))
+        async def ask(question: Question, asked: KnowledgeGraph) -> Outcome:
+            seconds = hub.settings.query_timeout
+            try:
+                async with hub.queries.turn(opened.name):
+                    return await outcome_of(question, method, [asked], timeout=seconds)
+            except ServiceError as error:
+                return Refusal(str(error))
 
-            found = await made_starters(opened, language, ask, most=_STARTERS)
-            made = tuple(text for text, _ in found)
-            if made:
-                hub.starters[key] = made
-        questions = [*known_questions(opened, language, most=_OWN), *made]
+        found = await made_starters(opened, language, ask, most=_STARTERS)
+        made = tuple(text for text, _ in found)
+        if made:
+            hub.starters[key] = made
+    questions = [*known_questions(opened, language, most=_OWN), *made]
     return StartersView(questions=list(dict.fromkeys(questions))[:_STARTERS])
 
 
 @router.get("/graphs/{graph}/examples")
 async def examples(
-    graph: GraphName,
-    hub: HubDep,
-    caller: Asker,
+    opened: OpenGraph,
     search: Annotated[str, Query(max_length=200)] = "",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> ExamplesView:
     """Return questions on the graph with the queries that answer them, confirmed ones first."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        wanted = search.casefold()
-        found = [one for one in opened.examples if wanted in one.question.casefold()]
+    wanted = search.casefold()
+    found = [one for one in opened.examples if wanted in one.question.casefold()]
     found.sort(key=lambda one: FIRST[one.origin])
     page = found[offset : offset + limit]
     views = [
@@ -228,7 +222,7 @@ async def upload(request: Request, hub: HubDep, caller: Manager) -> JobView:
             if isinstance(file, UploadFile)
         ]
         new = NewGraph(name, "upload", (), {"added_by": caller.id}, id)
-        return await hub.jobs.begin(new, caller, lambda: stored(files, folder))
+        return await hub.jobs.begin(new, caller, lambda: store_files(files, folder))
 
 
 @router.delete("/graphs/{graph}", status_code=204)
@@ -313,12 +307,9 @@ class GlossaryView(BaseModel):
 
 
 @glossary_router.get("/graphs/{graph}/glossary")
-async def glossary(
-    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
-) -> GlossaryView:
+async def glossary(opened: OpenGraph, language: Tongue = "en") -> GlossaryView:
     """Return what was taught of a graph."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        return await _glossary(opened, language)
+    return await _glossary(opened, language)
 
 
 @glossary_router.post("/graphs/{graph}/glossary")

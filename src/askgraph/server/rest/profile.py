@@ -21,10 +21,10 @@ from askgraph.answers.verbalize import labels_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, picture_of
 from askgraph.index import Hit, Resource
-from askgraph.index.completion import Completion, completions
+from askgraph.index.completion import completions
 from askgraph.index.names import Kind
-from askgraph.server.hub import Asker, HubDep
-from askgraph.server.rest import GraphName, Offset, Tongue, label_of
+from askgraph.server.hub import HubDep
+from askgraph.server.rest import Offset, OpenGraph, SearchedGraph, Tongue, label_of
 from askgraph.server.runs import Cell, cell_of
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import Term
@@ -142,9 +142,7 @@ class InstancesView(BaseModel):
 
 @router.get("/graphs/{graph}/profile")
 async def profile(
-    graph: GraphName,
-    hub: HubDep,
-    caller: Asker,
+    opened: OpenGraph,
     language: Tongue = "en",
     search: Annotated[str, Query(max_length=200)] = "",
     offset: Offset = 0,
@@ -154,29 +152,24 @@ async def profile(
 
     `offset` and `limit` are of both. With `search`, those whose label or IRI holds the text.
     """
-    async with hub.graphs.lease(graph, caller) as opened:
-        view = await asyncio.to_thread(_profile, opened, language, search, offset, limit)
-        cells = [cell for cls in view.classes for cell in cls.examples]
-        labels = await labels_of([cell.value for cell in cells], opened, [language])
+    view = await asyncio.to_thread(_profile, opened, language, search, offset, limit)
+    cells = [cell for cls in view.classes for cell in cls.examples]
+    labels = await labels_of([cell.value for cell in cells], opened, [language])
     for cell in cells:
         cell.label = labels.get(cell.value)
     return view
 
 
 @router.get("/graphs/{graph}/picture")
-async def picture(
-    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
-) -> PictureView:
+async def picture(opened: OpenGraph, language: Tongue = "en") -> PictureView:
     """Return the largest classes of a graph and how they are linked, as its profile has it."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        return await asyncio.to_thread(_picture, opened.profile, language)
+    return await asyncio.to_thread(_picture, opened.profile, language)
 
 
 @router.get("/graphs/{graph}/instances", response_model_by_alias=True)
 async def instances(
-    graph: GraphName,
+    opened: OpenGraph,
     hub: HubDep,
-    caller: Asker,
     cls: Annotated[
         str, Query(alias="class", min_length=1, max_length=4000, description="A class, by its IRI.")
     ],
@@ -185,11 +178,10 @@ async def instances(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> InstancesView:
     """Return a page of the instances of a class."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        timeout = hub.settings.query_timeout
-        found = await instances_of(cls, opened, limit=limit, offset=offset, timeout=timeout)
-        iris = [cls, *(one.value for one in found.values if isinstance(one, NamedNode))]
-        labels = await labels_of(iris, opened, [language], timeout=timeout)
+    timeout = hub.settings.query_timeout
+    found = await instances_of(cls, opened, limit=limit, offset=offset, timeout=timeout)
+    iris = [cls, *(one.value for one in found.values if isinstance(one, NamedNode))]
+    labels = await labels_of(iris, opened, [language], timeout=timeout)
     return InstancesView(
         cls=_cell(NamedNode(cls), labels),
         instances=[_cell(one, labels) for one in found.values],
@@ -200,9 +192,8 @@ async def instances(
 
 @router.get("/graphs/{graph}/resource")
 async def resource(
-    graph: GraphName,
+    opened: OpenGraph,
     hub: HubDep,
-    caller: Asker,
     iri: Iri,
     language: Tongue = "en",
     predicate: Annotated[
@@ -212,17 +203,16 @@ async def resource(
     limit: Annotated[int, Query(ge=1, le=200, description="Values of each predicate.")] = 20,
 ) -> ResourceView:
     """Return what a graph says of a thing, and what points at it, by predicate."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        found = await resource_facts(
-            iri,
-            opened,
-            [language],
-            predicate=predicate,
-            each=limit,
-            offset=offset,
-            timeout=hub.settings.query_timeout,
-        )
-        units = units_of_properties((one.predicate for one in found.outgoing), opened, language)
+    found = await resource_facts(
+        iri,
+        opened,
+        [language],
+        predicate=predicate,
+        each=limit,
+        offset=offset,
+        timeout=hub.settings.query_timeout,
+    )
+    units = units_of_properties((one.predicate for one in found.outgoing), opened, language)
     return ResourceView(
         iri=iri,
         label=found.label,
@@ -400,45 +390,46 @@ class VocabularyView(BaseModel):
 
 @router.get("/graphs/{graph}/search")
 async def search(
-    graph: GraphName,
+    opened: SearchedGraph,
     hub: HubDep,
-    caller: Asker,
     q: Annotated[str, Query(min_length=1, max_length=500, description="A name, or words of it.")],
     kind: TermKind = "entity",
     language: Tongue = "en",
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> HitsView:
     """Search things, classes or properties of a graph by name, in the graph's own index."""
-    async with hub.graphs.lease(graph, caller, searched=True) as opened:
-        hits = await asyncio.to_thread(_hits, opened, q, kind, limit)
-        labels = await labels_of(
-            [hit.item.iri for hit in hits], opened, [language], timeout=hub.settings.query_timeout
-        )
-        classes = {one.iri for one in opened.profile.classes}
+    hits = await asyncio.to_thread(_hits, opened, q, kind, limit)
+    labels = await labels_of(
+        [hit.item.iri for hit in hits], opened, [language], timeout=hub.settings.query_timeout
+    )
+    classes = {one.iri for one in opened.profile.classes}
     return HitsView(hits=[_hit(hit, kind, labels, classes) for hit in hits])
 
 
 @router.get("/graphs/{graph}/complete")
 async def complete(
-    graph: GraphName,
-    hub: HubDep,
-    caller: Asker,
+    opened: OpenGraph,
     q: Annotated[str, Query(max_length=4000, description="What is typed so far.")] = "",
     language: Tongue = "en",
     limit: Annotated[int, Query(ge=1, le=50)] = 8,
 ) -> CompletionsView:
     """Return names that complete the words at the end of what is typed, within milliseconds."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        found = await asyncio.to_thread(completions, opened.names, q, limit=_CHOICE * limit)
-        labels: dict[str, str] = {}
-        if opened.arrays is not None:
-            labels = await labels_of([one.name.target for one in found], opened, [language])
+    found = await asyncio.to_thread(completions, opened.names, q, limit=_CHOICE * limit)
+    labels: dict[str, str] = {}
+    if opened.arrays is not None:
+        labels = await labels_of([one.name.target for one in found], opened, [language])
     # Of those of one place the names in the asker's language come first.
     best = sorted(
         found,
         key=lambda one: (one.start, labels.get(one.name.target, one.name.text) != one.name.text),
     )[:limit]
-    of = await asyncio.to_thread(_smallest_classes, best, opened, language)
+    things = [one.name.target for one in best if one.name.kind is Kind.ENTITY]
+    # The name of the smallest class of each thing.
+    of = await asyncio.to_thread(
+        lambda: {
+            iri: label_of(cls, language) for iri in things for cls in classes_of(iri, opened)[:1]
+        }
+    )
     views = [
         CompletionView(
             text=one.name.text,
@@ -454,12 +445,9 @@ async def complete(
 
 
 @router.get("/graphs/{graph}/vocabulary")
-async def vocabulary(
-    graph: GraphName, hub: HubDep, caller: Asker, language: Tongue = "en"
-) -> VocabularyView:
+async def vocabulary(opened: OpenGraph, language: Tongue = "en") -> VocabularyView:
     """Return the vocabulary from which an editor completes queries on a graph."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        known, prefixes = opened.profile, opened.prefixes
+    known, prefixes = opened.profile, opened.prefixes
 
     def view(one: ClassProfile | PredicateProfile) -> TermView:
         count = one.instances if isinstance(one, ClassProfile) else one.triples
@@ -494,12 +482,3 @@ def _hit(hit: Hit[Resource], kind: TermKind, labels: dict[str, str], classes: se
         kind="class" if is_class else kind,
         score=hit.score,
     )
-
-
-def _smallest_classes(
-    found: Sequence[Completion], graph: KnowledgeGraph, language: str
-) -> dict[str, str]:
-    """The name of the smallest class of each thing."""
-    things = [one.name.target for one in found if one.name.kind is Kind.ENTITY]
-    own = {iri: classes_of(iri, graph)[:1] for iri in things}
-    return {iri: label_of(cls, language) for iri, classes in own.items() for cls in classes}

@@ -22,11 +22,18 @@ from askgraph.errors import QueryError
 from askgraph.search.link import also_meant
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
-from askgraph.server.hub import Asker, HubDep, Querier
+from askgraph.server.hub import Asker, HubDep
 from askgraph.server.problems import Missing
-from askgraph.server.rest import GraphName, NamedQuery, QueryText, named_query
+from askgraph.server.rest import (
+    GraphName,
+    NamedQuery,
+    OpenGraph,
+    QueriedGraph,
+    QueryText,
+    name_terms,
+)
 from askgraph.server.runs import AnswerView, Body, EvidenceView, TableView, answer_view, table_of
-from askgraph.server.runs.replies import written_answer
+from askgraph.server.runs.replies import answer_query
 from askgraph.sparql import Query
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.layout import formatted
@@ -45,8 +52,8 @@ from askgraph.sparql.rewrite.refined import (
     without_condition,
 )
 from askgraph.sparql.rewrite.swapped import swapped
+from askgraph.sparql.serializer import laid_out, tree_of
 from askgraph.sparql.vocabulary import XSD_STRING
-from askgraph.sparql.write import laid_out, tree_of
 
 router = APIRouter(prefix="/api/v1", tags=["queries"])
 
@@ -114,57 +121,52 @@ class RowEvidenceView(EvidenceView):
 
 
 @router.post("/graphs/{graph}/query")
-async def query(graph: GraphName, body: QueryBody, hub: HubDep, caller: Querier) -> TableView:
+async def query(opened: QueriedGraph, body: QueryBody, hub: HubDep) -> TableView:
     """Run a query, which may only read; prefixes of the graph need not be declared."""
     most = hub.settings.page_rows if body.limit is None else body.limit
-    async with hub.graphs.lease(graph, caller) as opened:
-        ready = await asyncio.to_thread(hub.queries.read, body.query, opened)
-        result = await hub.queries.run(ready, opened, timeout=body.timeout)
-        labels = await labels_of(
-            islice(_iris(result), _LABELLED),
-            opened,
-            [body.language],
-            timeout=hub.settings.query_timeout,
-        )
+    ready = await asyncio.to_thread(hub.queries.read, body.query, opened)
+    result = await hub.queries.run(ready, opened, timeout=body.timeout)
+    labels = await labels_of(
+        islice(_iris(result), _LABELLED),
+        opened,
+        [body.language],
+        timeout=hub.settings.query_timeout,
+    )
     return await asyncio.to_thread(table_of, result, labels, limit=min(most, hub.settings.max_rows))
 
 
 @router.post("/graphs/{graph}/answer")
-async def answer(graph: GraphName, body: AnswerBody, hub: HubDep, caller: Querier) -> AnswerView:
+async def answer(opened: QueriedGraph, body: AnswerBody, hub: HubDep) -> AnswerView:
     """Run a query of the caller's and return its answer as that of a question.
 
     It is read back in words, with the triples behind its first rows, or why there are none.
     """
     settings = hub.settings
     most = settings.page_rows if body.limit is None else body.limit
-    async with hub.graphs.lease(graph, caller) as opened:
-        told = await written_answer(
-            hub,
-            body.query,
-            opened,
-            languages=[body.language],
-            columns=body.columns,
-            timeout=body.timeout,
-        )
+    told = await answer_query(
+        hub,
+        body.query,
+        opened,
+        languages=[body.language],
+        columns=body.columns,
+        timeout=body.timeout,
+    )
     view = await asyncio.to_thread(answer_view, told, limit=min(most, settings.max_rows))
     return view.model_copy(update={"status": "edited"})
 
 
 @router.post("/graphs/{graph}/evidence")
-async def row_evidence(
-    graph: GraphName, body: EvidenceBody, hub: HubDep, caller: Querier
-) -> RowEvidenceView:
+async def row_evidence(opened: QueriedGraph, body: EvidenceBody, hub: HubDep) -> RowEvidenceView:
     """Return the triples behind one row of a SELECT query's result, with names."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        ready = await asyncio.to_thread(hub.queries.read, body.query, opened)
-        result = await hub.queries.run(ready, opened, limit=body.row + 1)
-        rows = result.rows[body.row :] if isinstance(result, SelectResult) else ()
-        if not isinstance(result, SelectResult) or not rows:
-            raise Missing(f"the result has no row {body.row}; rows count from 0")
-        one = SelectResult(result.variables, rows[:1])
-        async with hub.queries.turn(graph):
-            behind = await evidence(ready.text, one, opened.endpoint, rows=1)
-            labels = await labels_of(behind.iris, opened, [body.language])
+    ready = await asyncio.to_thread(hub.queries.read, body.query, opened)
+    result = await hub.queries.run(ready, opened, limit=body.row + 1)
+    rows = result.rows[body.row :] if isinstance(result, SelectResult) else ()
+    if not isinstance(result, SelectResult) or not rows:
+        raise Missing(f"the result has no row {body.row}; rows count from 0")
+    one = SelectResult(result.variables, rows[:1])
+    async with hub.queries.turn(opened.name):
+        behind = await evidence(ready.text, one, opened.endpoint, rows=1)
+        labels = await labels_of(behind.iris, opened, [body.language])
     told = behind.told(labels)
     return RowEvidenceView(
         row=body.row,
@@ -190,7 +192,7 @@ async def validate(graph: GraphName, body: QueryText, hub: HubDep, caller: Asker
                 others[target] = await asyncio.to_thread(graph_knowledge, other)
         services = Services(await asyncio.to_thread(graph_knowledge, opened), others)
         found = await asyncio.to_thread(validated, body.query, services, language=body.language)
-        asked = await named_query(found.query, opened, body.language)
+        asked = await name_terms(found.query, opened, body.language)
         words = await asked.words()
         return ValidationView(
             query=found.query,
@@ -207,13 +209,10 @@ async def validate(graph: GraphName, body: QueryText, hub: HubDep, caller: Asker
 
 
 @router.post("/graphs/{graph}/format")
-async def format_query(
-    graph: GraphName, body: QueryText, hub: HubDep, caller: Asker
-) -> FormattedView:
+async def format_query(opened: OpenGraph, body: QueryText) -> FormattedView:
     """Lay a query out, with short names and with labels as comments; it means the same."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        asked = await named_query(body.query, opened, body.language)
-        text = await asyncio.to_thread(formatted, body.query, opened.prefixes, asked.labels)
+    asked = await name_terms(body.query, opened, body.language)
+    text = await asyncio.to_thread(formatted, body.query, opened.prefixes, asked.labels)
     return FormattedView(query=text)
 
 
@@ -371,7 +370,7 @@ async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -
     answer in the place of a part if the caller may run queries.
     """
     async with hub.graphs.lease(graph, caller) as opened, hub.queries.turn(graph):
-        asked = await named_query(body.query, opened, body.language)
+        asked = await name_terms(body.query, opened, body.language)
         back = await _read_back(asked)
         others: tuple[tuple[Alternative, ...], ...] = ()
         if body.alternatives:
@@ -398,12 +397,11 @@ async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -
 
 
 @router.post("/graphs/{graph}/refine")
-async def refine(graph: GraphName, body: RefineBody, hub: HubDep, caller: Asker) -> RefinedView:
+async def refine(opened: OpenGraph, body: RefineBody) -> RefinedView:
     """Return a query with its rows sorted, cut off, filtered or counted; nothing is run."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        asked = await named_query(body.query, opened, body.language)
-        changed = await asyncio.to_thread(_refined, tree_of(asked.text), body)
-        return RefinedView(query=str(laid_out(changed, opened.prefixes, asked.labels)))
+    asked = await name_terms(body.query, opened, body.language)
+    changed = await asyncio.to_thread(_refined, tree_of(asked.text), body)
+    return RefinedView(query=str(laid_out(changed, opened.prefixes, asked.labels)))
 
 
 def _refined(query: Query, body: RefineBody) -> Query:
@@ -441,19 +439,18 @@ def _arranged(query: str) -> ArrangementView | None:
 
 
 @router.post("/graphs/{graph}/swap")
-async def swap(graph: GraphName, body: SwapBody, hub: HubDep, caller: Asker) -> SwappedView:
+async def swap(opened: OpenGraph, body: SwapBody) -> SwappedView:
     """Return a query with another term in the place of one of its parts; nothing is run."""
-    async with hub.graphs.lease(graph, caller) as opened:
-        back = await _read_back(await named_query(body.query, opened, body.language))
-        part = _chosen(back, body.part)
-        labels: dict[str, str] = {}
-        if isinstance(part.term, NamedNode):
-            labels = await labels_of([part.term.value, body.to], opened, [body.language])
-        query = await asyncio.to_thread(
-            swapped, body.query, part.term, body.to, prefixes=opened.prefixes, labels=labels
-        )
-        changed = await named_query(query, opened, body.language)
-        return SwappedView(query=query, words=await changed.words())
+    back = await _read_back(await name_terms(body.query, opened, body.language))
+    part = _chosen(back, body.part)
+    labels: dict[str, str] = {}
+    if isinstance(part.term, NamedNode):
+        labels = await labels_of([part.term.value, body.to], opened, [body.language])
+    query = await asyncio.to_thread(
+        swapped, body.query, part.term, body.to, prefixes=opened.prefixes, labels=labels
+    )
+    changed = await name_terms(query, opened, body.language)
+    return SwappedView(query=query, words=await changed.words())
 
 
 async def _read_back(query: NamedQuery) -> ReadBack:

@@ -16,6 +16,7 @@ from askgraph.answers.evidence import evidence
 from askgraph.answers.export import as_csv, as_workbook, matching, sheet_of
 from askgraph.answers.verbalize import labels_of
 from askgraph.errors import SetupError
+from askgraph.graph import KnowledgeGraph
 from askgraph.server.auth import NotAllowed, Principal
 from askgraph.server.hub import Asker, Confirmer, Hub, HubDep, Querier
 from askgraph.server.problems import Failed, Missing
@@ -34,23 +35,16 @@ from askgraph.server.runs import (
     ShareBody,
 )
 from askgraph.server.runs.replies import (
-    chosen,
-    confirmed,
-    edited,
+    choose_reading,
+    confirm_answer,
+    edit_answer,
     event_stream,
-    following_run,
+    suggest_following,
     unless_disconnected,
-    withdrawn,
 )
-from askgraph.server.store.tables import Feedback, SessionRow, new_id
-from askgraph.sparql.results import (
-    GRAPH_FORMATS,
-    GraphResult,
-    Result,
-    ResultFormat,
-    format_named,
-    serialised,
-)
+from askgraph.server.store.tables import Feedback, SessionRow, new_id, runs
+from askgraph.server.store.tables import sessions as sessions_table
+from askgraph.sparql.results import GRAPH_FORMATS, GraphResult, Result, format_named, serialised
 from askgraph.trace import Answer, Evidence, attempt_of
 
 router = APIRouter(prefix="/api/v1", tags=["questions"])
@@ -58,6 +52,8 @@ _STREAM = "text/event-stream"
 Format = Literal["csv", "tsv", "json", "xml", "xlsx", "ttl", "nt", "rdf", "jsonld"]
 _NAMED = 5000  # things of a file that are named
 _ROWS = 500  # rows whose triples are fetched for a file of triples
+_TRIPLES = {one.name for one in GRAPH_FORMATS}
+_WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _IRI = re.compile(r"<[^<>]*>")
 _LOOK = 0.2  # seconds between two looks at whether another process has stopped them
 _MOST = 10.0  # seconds; a process that takes longer is about to be given up for dead
@@ -110,7 +106,8 @@ async def forget_all(hub: HubDep, caller: Asker) -> dict[str, int]:
     """Delete the caller's whole history."""
     if not caller.has_history:
         return {"deleted": 0}
-    return {"deleted": await forget_runs(hub, caller.id)}
+    await stop_runs(hub, caller.id)
+    return {"deleted": await hub.store.delete_runs(caller.id)}
 
 
 @router.get("/runs/{id}")
@@ -124,7 +121,7 @@ async def forget(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete one question of the caller's."""
     await hub.records.own(id, caller)
     await stop_runs(hub, caller.id, run=id)
-    await hub.store.delete_run(id)
+    await hub.store.delete(runs, id)
 
 
 @router.get("/runs/{id}/events", response_class=Response)
@@ -147,7 +144,10 @@ async def trace(id: str, hub: HubDep, caller: Asker) -> Response:
 @router.get("/runs/{id}/next")
 async def next_ones(id: str, hub: HubDep, caller: Asker) -> NextView:
     """Return up to three questions that may follow an answer, each checked to have one itself."""
-    return NextView(questions=list(await following_run(hub, id, caller)))
+    trace, _, outcome = await hub.records.outcome(id, caller)
+    before = await hub.records.earlier(id, caller)
+    asked = replace(trace.question, before=before[:-1])
+    return NextView(questions=list(await suggest_following(hub, asked, outcome, caller)))
 
 
 @router.post("/runs/{id}/cancel")
@@ -161,20 +161,20 @@ async def cancel(id: str, hub: HubDep, caller: Asker) -> RunView:
 @router.post("/runs/{id}/choose")
 async def choose(id: str, body: ChooseBody, hub: HubDep, caller: Asker) -> RunView:
     """Answer a question back by one of its readings; returns a new run with the answer."""
-    return await chosen(hub, id, body.option, caller)
+    return await choose_reading(hub, id, body.option, caller)
 
 
 @router.post("/runs/{id}/edit")
 async def edit(id: str, body: EditBody, hub: HubDep, caller: Querier) -> RunView:
     """Answer the question of a run by a query of the caller's; returns a new run."""
-    return await edited(hub, id, body.query, caller)
+    return await edit_answer(hub, id, body.query, caller)
 
 
 @router.post("/runs/{id}/share")
 async def share(id: str, body: ShareBody, hub: HubDep, caller: Asker) -> RunView:
     """Let others who may ask the same graphs read a question by its address, or no longer."""
     await hub.records.own(id, caller)
-    await hub.store.share(id, body.shared)
+    await hub.store.change(runs, id, shared=body.shared)
     return await hub.records.view(id, caller)
 
 
@@ -194,81 +194,55 @@ async def result(
     `jsonld` it is the triples behind the first 500 rows. `xlsx`, and `csv` with `names`, have the
     names of things beside their IRIs. `search` leaves only rows in which all of its words occur.
     """
-    if format == "xlsx" or (names and format == "csv"):
-        content, media_type = await sheet(id, hub, caller, format, search)
-        return _file(content, media_type, f"answer-{id[:8]}.{format}")
-    content, form = await download(hub, id, format, caller, search)
-    return _file(content, form.media_type, f"answer-{id[:8]}.{form.name}")
-
-
-def _file(content: bytes, media_type: str, name: str) -> Response:
-    disposition = f'attachment; filename="{name}"'
+    content, media_type = await download(hub, id, format, caller, search, names=names)
+    disposition = f'attachment; filename="answer-{id[:8]}.{format}"'
     headers = {"Content-Disposition": disposition, "Cache-Control": "private, no-store"}
     return Response(content, media_type=media_type, headers=headers)
 
 
-_WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-
-
-async def sheet(
-    id: str, hub: Hub, caller: Principal, format: str, search: str
-) -> tuple[bytes, str]:
-    """Return the rows of a run with names beside their IRIs, as a workbook or CSV, and its type."""
-    answer, labels = await _named(hub, id, caller)
-    rows = replace(answer.result, rows=matching(answer.result, labels, search))
-    table = await asyncio.to_thread(sheet_of, rows, labels)
-    write, media_type = (as_workbook, _WORKBOOK) if format == "xlsx" else (as_csv, "text/csv")
-    return await asyncio.to_thread(write, table), media_type
-
-
-async def _answer(hub: Hub, id: str, caller: Principal) -> Answer:
-    _, _, outcome = await hub.records.outcome(id, caller)
-    answer = attempt_of(outcome)
-    if answer is None:
-        raise SetupError(f"question {id!r} came to no query: there is no result to download")
-    return answer
-
-
-async def _named(hub: Hub, id: str, caller: Principal) -> tuple[Answer, dict[str, str]]:
-    """The answer of a run, and the names of the things in it, of the first thousands."""
-    row = await hub.records.view(id, caller)
-    answer = await _answer(hub, id, caller)
-    terms = (term for line in answer.result.rows for term in line)
-    iris = dict.fromkeys(term.value for term in terms if isinstance(term, NamedNode))
-    new = [iri for iri in iris if iri not in answer.labels][:_NAMED]
-    async with hub.graphs.lease(answer.graph, caller) as graph:
-        seconds = hub.settings.query_timeout
-        found = await labels_of(new, graph, [row.language or "en"], timeout=seconds)
-    return answer, {**answer.labels, **found}
-
-
-_TRIPLES = {one.name for one in GRAPH_FORMATS}
-
-
 async def download(
-    hub: Hub, id: str, name: str, caller: Principal, search: str = ""
-) -> tuple[bytes, ResultFormat]:
-    """Return the result of a run in the format of this name, and the format.
+    hub: Hub, id: str, name: str, caller: Principal, search: str = "", *, names: bool = False
+) -> tuple[bytes, str]:
+    """Return the result of a run in the format of this name, and its media type.
 
     In a format of RDF it is the triples behind its rows, the first 500. Raises `SetupError` if
     there is no result, or none in such a format.
     """
-    answer = await _answer(hub, id, caller)
-    result: Result = answer.result if answer.boolean is None else answer.boolean
-    if search and answer.boolean is None:
-        _, labels = await _named(hub, id, caller)
-        result = replace(answer.result, rows=matching(answer.result, labels, search))
+    _, _, outcome = await hub.records.outcome(id, caller)
+    answer = attempt_of(outcome)
+    if answer is None:
+        raise SetupError(f"question {id!r} came to no query: there is no result to download")
+    is_sheet, rows, labels = name == "xlsx" or (names and name == "csv"), answer.result, {}
     async with hub.graphs.lease(answer.graph, caller) as graph:
-        prefixes = graph.prefixes.namespaces
+        if is_sheet or (search and answer.boolean is None):
+            labels = await _labels(hub, id, answer, graph, caller)
+            rows = replace(rows, rows=matching(rows, labels, search))
+        result: Result = rows if answer.boolean is None else answer.boolean
         if name in _TRIPLES:
             async with hub.queries.turn(answer.graph):
                 behind = await evidence(answer.query, answer.result, graph.endpoint, rows=_ROWS)
             result = GraphResult(_triples(behind.told({})))
+    if is_sheet:
+        table = await asyncio.to_thread(sheet_of, rows, labels)
+        write, media_type = (as_workbook, _WORKBOOK) if name == "xlsx" else (as_csv, "text/csv")
+        return await asyncio.to_thread(write, table), media_type
     try:
-        form = format_named(name, result)
-        return await asyncio.to_thread(serialised, result, form, prefixes=prefixes), form
+        form, prefixes = format_named(name, result), graph.prefixes.namespaces
+        return await asyncio.to_thread(serialised, result, form, prefixes=prefixes), form.media_type
     except ValueError as error:
         raise SetupError(str(error)) from error
+
+
+async def _labels(
+    hub: Hub, id: str, answer: Answer, graph: KnowledgeGraph, caller: Principal
+) -> dict[str, str]:
+    """The names of the things in the answer of a run, of the first thousands."""
+    language = (await hub.records.view(id, caller)).language or "en"
+    terms = (term for line in answer.result.rows for term in line)
+    iris = dict.fromkeys(term.value for term in terms if isinstance(term, NamedNode))
+    new = [iri for iri in iris if iri not in answer.labels][:_NAMED]
+    seconds = hub.settings.query_timeout
+    return {**answer.labels, **await labels_of(new, graph, [language], timeout=seconds)}
 
 
 def _triples(evidence: Sequence[Evidence]) -> tuple[Triple, ...]:
@@ -281,12 +255,6 @@ def _triples(evidence: Sequence[Evidence]) -> tuple[Triple, ...]:
     ]
     text = "\n".join(dict.fromkeys(lines))
     return tuple(quad.triple for quad in parse(text, RdfFormat.N_TRIPLES))
-
-
-async def forget_runs(hub: Hub, owner: str) -> int:
-    """Stop and delete all questions of an owner, with the sessions; returns how many there were."""
-    await stop_runs(hub, owner)
-    return await hub.store.delete_runs(owner)
 
 
 async def stop_runs(
@@ -343,14 +311,16 @@ async def confirm(id: str, body: ConfirmBody, hub: HubDep, caller: Confirmer) ->
 
     The query is run again first; one that fails cannot be confirmed.
     """
-    await confirmed(hub, id, body.query, caller)
+    await confirm_answer(hub, id, body.query, caller)
     return await hub.records.view(id, caller)
 
 
 @feedback_router.delete("/runs/{id}/confirm")
 async def withdraw(id: str, hub: HubDep, caller: Confirmer) -> RunView:
     """Withdraw the query that was confirmed for a question."""
-    await withdrawn(hub, id, caller)
+    row = await hub.records.row(id, caller)
+    if not await hub.store.withdraw_run(id, None if caller.may("admin") else caller.id):
+        raise SetupError(f"you confirmed nothing for {row.question!r}")
     return await hub.records.view(id, caller)
 
 
@@ -440,7 +410,7 @@ async def session(id: str, hub: HubDep, caller: Asker) -> SessionView:
 async def rename(id: str, body: SessionBody, hub: HubDep, caller: Asker) -> SessionSummary:
     """Give a session another title."""
     await hub.records.session(id, caller)
-    await hub.store.change_session(id, title=body.title)
+    await hub.store.change(sessions_table, id, title=body.title)
     return _summary(await hub.records.session(id, caller))
 
 
@@ -449,7 +419,7 @@ async def forget_session(id: str, hub: HubDep, caller: Asker) -> None:
     """Delete a session with its questions."""
     await hub.records.session(id, caller)
     await stop_runs(hub, caller.id, session=id)
-    await hub.store.delete_session(id)
+    await hub.store.delete(sessions_table, id)
 
 
 def _summary(row: SessionRow) -> SessionSummary:

@@ -191,7 +191,7 @@ async def ready(request: Request, response: Response) -> dict[str, str]:
     """Report whether to send requests here: not while it starts or stops, nor without a store."""
     hub: Hub | None = getattr(request.app.state, "hub", None)
     status = "starting" if hub is None else "ready" if hub.ready else "stopping"
-    if hub is not None and hub.ready and not await hub.stored(_PROBED):
+    if hub is not None and hub.ready and not await hub.store_answers(_PROBED):
         status = "the store does not answer"
     if status != "ready":
         response.status_code = 503
@@ -219,15 +219,12 @@ async def metrics(request: Request, hub: HubDep) -> Response:
     match hub.settings.metrics:
         case "admin":
             (await caller_of(request, hub)).check("admin")
-        case "loopback" if not _from_here(request):
-            raise Missing("metrics are read on this machine only; see the setting 'metrics'")
+        case "loopback":
+            # Not by way of a proxy here, which may ask for another machine.
+            credentials = credentials_of(request)
+            if credentials.client not in _LOOPBACK_ADDRESSES or credentials.by_proxy:
+                raise Missing("metrics are read on this machine only; see the setting 'metrics'")
         case "off":
             raise Missing("metrics are off; see the setting 'metrics'")
     counted: Metrics = request.app.state.metrics
     return Response(counted.text(), media_type=counted.content_type)
-
-
-def _from_here(request: Request) -> bool:
-    """Whether a request comes from this machine, and not for another one by way of a proxy here."""
-    credentials = credentials_of(request)
-    return credentials.client in _LOOPBACK_ADDRESSES and not credentials.by_proxy

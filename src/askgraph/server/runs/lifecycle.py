@@ -26,9 +26,9 @@ from askgraph.server.runs import RunView, State
 from askgraph.server.runs.events import Event, Events, Queue, shield
 from askgraph.server.runs.records import RunRecords
 from askgraph.server.runs.request import RunRequest
-from askgraph.server.runs.workers import Answering, Crew, Job
+from askgraph.server.runs.workers import Answering, Job, WorkerPool
 from askgraph.server.settings import ServeSettings
-from askgraph.server.store.tables import Json
+from askgraph.server.store.tables import Json, runs
 from askgraph.server.telemetry import question_span, span_headers
 from askgraph.trace import Answer, Clarification, Refusal, Step, Trace
 from askgraph.trace.codec import Head
@@ -64,7 +64,7 @@ class Runs:
         self,
         settings: ServeSettings,
         graphs: OpenGraphs,
-        answering: Answering | Crew,
+        answering: Answering | WorkerPool,
         records: RunRecords,
     ) -> None:
         self._settings, self._answering = settings, answering
@@ -100,9 +100,9 @@ class Runs:
         """
         if self._closing:
             raise TooMany("this server is shutting down; ask again in a moment", retry_after=2.0)
-        return await asyncio.shield(asyncio.create_task(self._begun(asked, caller)))
+        return await asyncio.shield(asyncio.create_task(self._begin_run(asked, caller)))
 
-    async def _begun(self, asked: RunRequest, caller: Principal) -> Run:
+    async def _begin_run(self, asked: RunRequest, caller: Principal) -> Run:
         waits = any(queue.full for queue in self._queues(asked))
         state: State = "queued" if waits else "running"
         id = await self._records.begin(asked, caller, state)
@@ -116,7 +116,7 @@ class Runs:
             method=asked.method,
         )
         run.task = asyncio.create_task(self._run(run), name=f"run {id}")
-        self._left(run)
+        self._leave(run)
         return run
 
     async def _run(self, run: Run) -> None:
@@ -124,7 +124,7 @@ class Runs:
         problem: Problem | None = None
         try:
             with question_span(run.id, run.asked.method, run.asked.graphs):
-                await self._worked(run)
+                await self._work(run)
             run.state = "done"
         except asyncio.CancelledError:
             run.state = run.stops_as
@@ -134,11 +134,11 @@ class Runs:
             run.state, problem = "failed", Problem.unexpected()
             _log.exception("question %s failed by a bug", run.id)
         try:
-            await shield(self._ended(run, problem))
+            await shield(self._end(run, problem))
         finally:
             asyncio.get_running_loop().call_later(_KNOWN, self._here.pop, run.id, None)
 
-    async def _worked(self, run: Run) -> None:
+    async def _work(self, run: Run) -> None:
         async with AsyncExitStack() as held:
             # Queued: for each graph, then for the server.
             for queue in self._queues(run.asked):
@@ -147,7 +147,7 @@ class Runs:
             # Running.
             if run.state == "queued":
                 run.state = "running"
-                await self._records.started(run.id)
+                await self._records.store.run_started(run.id, self._records.process)
             # Its steps, the last of which is the outcome.
             async with aclosing(self._answering.told(await self._job(run))) as told:
                 async for one in told:
@@ -155,7 +155,7 @@ class Runs:
                         run.head = one
                         continue
                     run.steps.append(one)
-                    run.told.append(self._records.masked(one))
+                    run.told.append(self._records.mask(one))
                     if not isinstance(one, Answer | Clarification | Refusal):
                         run.events.add("step", step=run.told[-1])
 
@@ -172,7 +172,7 @@ class Runs:
             span_headers(),
         )
 
-    async def _ended(self, run: Run, problem: Problem | None) -> None:
+    async def _end(self, run: Run, problem: Problem | None) -> None:
         """Keep how a run ended, then announce it."""
         trace = Trace(run.asked.question, run.asked.method, tuple(run.steps))
         seconds = round(asyncio.get_running_loop().time() - run.began, 6)
@@ -197,22 +197,22 @@ class Runs:
 
         A run that nobody reads any more is cancelled after the server's `patience`.
         """
-        with self._attended(run):
+        with self._attend(run):
             async with aclosing(run.events.read(after)) as events:
                 async for event in events:
                     yield event
 
     @contextmanager
-    def _attended(self, run: Run) -> Iterator[None]:
+    def _attend(self, run: Run) -> Iterator[None]:
         if run.patience is not None:
             run.patience.cancel()
             run.patience = None
         try:
             yield
         finally:
-            self._left(run)
+            self._leave(run)
 
-    def _left(self, run: Run) -> None:
+    def _leave(self, run: Run) -> None:
         if run.events.ended or run.events.readers or run.patience is not None:
             return
 
@@ -225,7 +225,7 @@ class Runs:
 
     async def outcome(self, run: Run) -> RunView:
         """Wait for the end of a run and return it; cancelled early, the run is left."""
-        with self._attended(run):
+        with self._attend(run):
             last = await run.events.last()
         if last["event"] == "outcome":
             return RunView.model_validate(last["run"])
@@ -257,7 +257,7 @@ class Runs:
         """Cancel a run, wherever it runs; one that has ended stays as it is."""
         run = self._here.get(id)
         if run is None:
-            await self._records.ask_to_cancel(id)
+            await self._records.store.ask_to_cancel(runs, id)
         else:
             await self._stop(run, "cancelled")
 
@@ -277,7 +277,8 @@ class Runs:
             try:
                 if looks % _BEAT == 0:
                     await give_up(await self._records.beat())
-                for id in await self._records.to_cancel() if self._here else []:
+                store, process = self._records.store, self._records.process
+                for id in await store.cancel_wanted(process) if self._here else []:
                     await self.cancel(id)
             except (ServiceError, SetupError) as error:
                 _log.warning("what to stop, and what others left, cannot be seen: %s", error)

@@ -1,7 +1,7 @@
 """Runs in the store: begun and ended there, and read from it by callers who may."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from askgraph.errors import ServiceError, SetupError
@@ -13,7 +13,7 @@ from askgraph.server.runs import RunSummary, RunView, State, answer_view
 from askgraph.server.runs.request import RunRequest
 from askgraph.server.store import Store
 from askgraph.server.store.tables import Json, RunRow, SessionRow, new_id
-from askgraph.server.telemetry import masked_fields, masked_value, without
+from askgraph.server.telemetry import mask_fields, mask_value, remove_secrets
 from askgraph.trace import Earlier, Outcome, Step, Trace, spent
 from askgraph.trace.codec import Head, head_told, lines_of, step_told, trace_in
 
@@ -31,8 +31,8 @@ class RunRecords:
     def __init__(
         self, store: Store, process: str, *, rows: int, secrets: Sequence[str] = ()
     ) -> None:
-        self._store = store
-        self._process = process
+        self.store = store
+        self.process = process
         self._rows = rows
         self._secrets = secrets
         self._unkept: dict[str, dict[str, Any]] = {}  # ends of runs, by id
@@ -54,14 +54,14 @@ class RunRecords:
             settings=dict(asked.settings),
             after=asked.after,
             changes=asked.changes,
-            process=self._process,
+            process=self.process,
             state=state,
             counted_as=caller.counted_as,
         )
         title = asked.question.text[:_TITLE]
         session = SessionRow(asked.session, caller.id, title) if asked.begins else None
         most = caller.limits.parallel
-        if not await self._store.begin_run(run, at_most=most, session=session):
+        if not await self.store.begin_run(run, at_most=most, session=session):
             raise TooMany(
                 f"{most} of your questions are under way, and no more may be at "
                 "once: wait for one, or stop it",
@@ -69,13 +69,9 @@ class RunRecords:
             )
         return run.id
 
-    async def started(self, id: str) -> None:
-        """Keep that a question is worked on now."""
-        await self._store.run_started(id, self._process)
-
-    def masked(self, step: Step) -> Json:
+    def mask(self, step: Step) -> Json:
         """Return a step as JSON that may be sent and kept: without secrets."""
-        return masked_fields(step_told(step), self._secrets)
+        return mask_fields(step_told(step), self._secrets)
 
     async def ended(
         self,
@@ -87,7 +83,7 @@ class RunRecords:
         problem: Problem | None,
         seconds: float,
     ) -> None:
-        """Keep the end of a run, with its steps, also as `masked` told them.
+        """Keep the end of a run, with its steps, also as `mask` gives them.
 
         Nothing but our secrets is masked in an answer: text that looks like a secret there is data
         of a graph. If the store fails, which is raised, it is tried again; a run whose end is not
@@ -97,33 +93,30 @@ class RunRecords:
         answer = answer_view(outcome, limit=self._rows).model_dump() if outcome else None
         failure = problem.model_dump() if problem else None
         if failure:
-            failure["detail"] = masked_value(failure["detail"], self._secrets)
+            failure["detail"] = mask_value(failure["detail"], self._secrets)
         usage = spent(trace.steps)
         end: dict[str, Any] = {
             "state": state,
             "status": answer["status"] if answer else None,
-            "answer": without(answer, self._secrets),
-            "trace": lines_of((masked_fields(head_told(trace, head), self._secrets), *told)),
+            "answer": remove_secrets(answer, self._secrets),
+            "trace": lines_of((mask_fields(head_told(trace, head), self._secrets), *told)),
             "problem": failure,
             "seconds": seconds,
             "tokens": usage.input_tokens + usage.output_tokens,
             "money": usage.money,
         }
         self._unkept[id] = end
-        await self._keep(id, end)
+        await self._keep({id: end})
 
-    async def _keep(self, id: str, end: dict[str, Any]) -> None:
-        await self._store.finish_run(id, **end)
-        self._unkept.pop(id, None)
-
-    async def _keep_rest(self) -> None:
-        """Keep the ends that could not be kept; `ServiceError` if the store fails still."""
-        for id, end in list(self._unkept.items()):
-            await self._keep(id, end)
+    async def _keep(self, ends: Mapping[str, dict[str, Any]]) -> None:
+        """Keep the ends of runs by their ids; `ServiceError` if the store fails."""
+        for id, end in ends.items():
+            await self.store.finish_run(id, **end)
+            self._unkept.pop(id, None)
 
     async def row(self, id: str, caller: Principal) -> RunRow:
         """Return a run; `Missing` if there is none that the caller may read."""
-        row = await self._store.run(id)
+        row = await self.store.run(id)
         if row is None or not _readable(row, caller):
             raise Missing(f"there is no question {id!r}, or it is not yours")
         return row
@@ -141,7 +134,7 @@ class RunRecords:
         Of one that `ends` just now nobody has an opinion yet.
         """
         row = await self.row(id, caller)
-        said = [] if ends else await self._store.feedback(id)
+        said = [] if ends else await self.store.feedback(id)
         said = [one for one in said if one.owner == caller.id]
         before = await self._before(row.after, caller)
         return RunView.model_validate(
@@ -151,7 +144,7 @@ class RunRecords:
                 "language": row.language or detected_language(tokens(row.question)),
                 "before": [{"question": one.question} for one in before],
                 "feedback": vars(said[0]) if said else None,
-                "verified": not ends and bool(await self._store.verified_of([row.id])),
+                "verified": not ends and bool(await self.store.verified_of([row.id])),
                 "mine": _owned(row, caller),
             }
         )
@@ -159,7 +152,7 @@ class RunRecords:
     async def summaries(self, rows: Sequence[RunRow], caller: Principal) -> list[RunSummary]:
         """Return runs of the caller's as lines of the history."""
         before = {row.after for row in rows if row.after is not None}
-        questions = await self._store.questions(before, caller.id)
+        questions = await self.store.questions(before, caller.id)
         return [
             RunSummary.model_validate(
                 {
@@ -177,7 +170,7 @@ class RunRecords:
         if row and _owned(row, caller):
             return True
         for _ in range(_CONVERSATION):
-            row = await self._store.run(row.after) if row and row.after else None
+            row = await self.store.run(row.after) if row and row.after else None
             if row is None:
                 return True
             if not _readable(row, caller):
@@ -193,7 +186,7 @@ class RunRecords:
         return await self._trace(id)
 
     async def _trace(self, id: str) -> str:
-        text = await self._store.trace(id)
+        text = await self.store.trace(id)
         if text is None:
             raise Missing(f"the question {id!r} has no steps yet: it is still under way")
         return text
@@ -218,34 +211,26 @@ class RunRecords:
 
     async def session(self, id: str, caller: Principal) -> SessionRow:
         """Return a session of the caller's own; `Missing` if it is none."""
-        known = await self._store.session(id)
+        known = await self.store.session(id)
         if known is None or known.owner != caller.id:
             raise Missing(f"there is no session {id!r}, or it is not yours")
         return known
-
-    async def ask_to_cancel(self, id: str) -> None:
-        """Ask the process that works on a run to stop it."""
-        await self._store.ask_to_cancel(id)
 
     async def beat(self) -> tuple[str, ...]:
         """Report that this process lives, and hand back the work of dead ones: return its jobs.
 
         Ends that the store did not take before are given to it again.
         """
-        await self._store.beat(self._process)
-        given_up = await self._store.hand_back_orphans()
-        await self._keep_rest()
-        return given_up.jobs
-
-    async def to_cancel(self) -> list[str]:
-        """Return the runs that this process is asked to stop."""
-        return await self._store.cancel_wanted(self._process)
+        await self.store.beat(self.process)
+        given_up = await self.store.hand_back_orphans()
+        await self._keep(dict(self._unkept))
+        return given_up
 
     async def leave(self) -> None:
         """Report that this process ends."""
         with contextlib.suppress(ServiceError):
-            await self._keep_rest()
-        await self._store.leave(self._process)
+            await self._keep(dict(self._unkept))
+        await self.store.leave(self.process)
 
     async def _before(self, id: str | None, caller: Principal) -> tuple[Earlier, ...]:
         """The chain of questions up to a run: those that came to a query and the caller may read.
@@ -254,7 +239,7 @@ class RunRecords:
         """
         found: list[Earlier] = []
         for _ in range(_CONVERSATION):
-            row = await self._store.run(id) if id else None
+            row = await self.store.run(id) if id else None
             if row is None:
                 break
             query = (row.answer or {}).get("sparql")

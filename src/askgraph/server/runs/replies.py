@@ -49,26 +49,26 @@ Value = TypeVar("Value")
 
 def event_stream(events: AsyncGenerator[Event, None]) -> StreamingResponse:
     """Return a response that sends events as they come, and closes `events` when it is left."""
-    return text_stream(_told(events))
+    return text_stream(_to_texts(events))
 
 
 def text_stream(texts: AsyncGenerator[str, None]) -> StreamingResponse:
     """Return a response that sends events that are text already; see `event_stream`."""
     return StreamingResponse(
-        _kept_alive(texts),
+        _keep_alive(texts),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-async def _told(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
+async def _to_texts(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
     async with aclosing(events):
         async for event in events:
             data = json.dumps(event, ensure_ascii=False)
             yield f"event: {event['event']}\nid: {event['seq']}\ndata: {data}\n\n"
 
 
-async def _kept_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+async def _keep_alive(texts: AsyncGenerator[str, None]) -> AsyncIterator[str]:
     async with aclosing(texts):
         coming: asyncio.Task[str | None] = asyncio.ensure_future(anext(texts, None))
         try:
@@ -106,7 +106,7 @@ async def unless_disconnected(request: Request, work: Awaitable[Value]) -> Value
         gone.cancel()
 
 
-def steps_of_run(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
+def read_steps(hub: Hub, run: Run) -> AsyncGenerator[Step, None]:
     """Yield the steps of a run up to its outcome, its places in the queue first, as thoughts.
 
     Closed early, the run is cancelled. Raises `Failed` if it failed or was stopped.
@@ -142,7 +142,7 @@ async def _steps(hub: Hub, run: Run, steps: list[Step]) -> AsyncGenerator[Step, 
 _COURTESY = 5.0  # seconds for what is behind an answer, or why it is empty
 
 
-async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
+async def choose_reading(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
     """Return a new run whose answer is the reading at a place in the options of another run.
 
     Raises `SetupError` if the run asked nothing back, or had no such option; `QueryError` and
@@ -169,10 +169,10 @@ async def chosen(hub: Hub, id: str, option: int, caller: Principal) -> RunView:
             timeout=hub.settings.query_timeout,
             limit=hub.settings.max_rows,
         )
-    return await _changed(hub, row, trace, head, answer, caller, began=began)
+    return await _keep_change(hub, row, trace, head, answer, caller, began=began)
 
 
-async def edited(hub: Hub, id: str, query: str, caller: Principal) -> RunView:
+async def edit_answer(hub: Hub, id: str, query: str, caller: Principal) -> RunView:
     """Return a new run for the question of another one, answered by a query of the caller's.
 
     It goes on in the run's own conversation, or if that is somebody else's in a new one. Raises
@@ -185,24 +185,17 @@ async def edited(hub: Hub, id: str, query: str, caller: Principal) -> RunView:
     graph, _ = _attempt(row)
     began = time.perf_counter()
     async with hub.graphs.lease(graph, caller) as opened:
-        answer = await written_answer(
+        answer = await answer_query(
             hub,
             query,
             opened,
             languages=[spoken.language or "en"],
             context=set(before.result.variables) - set(before.answer_columns) if before else (),
         )
-    return await _changed(hub, row, trace, head, answer, caller, began=began)
+    return await _keep_change(hub, row, trace, head, answer, caller, began=began)
 
 
-async def following_run(hub: Hub, id: str, caller: Principal) -> tuple[str, ...]:
-    """Return questions that may follow a run, each checked to have an answer; none of no answer."""
-    trace, _, outcome = await hub.records.outcome(id, caller)
-    before = await hub.records.earlier(id, caller)
-    return await following_answer(hub, replace(trace.question, before=before[:-1]), outcome, caller)
-
-
-async def following_answer(
+async def suggest_following(
     hub: Hub, asked: Question, outcome: Outcome, caller: Principal, *, seconds: float = 10.0
 ) -> tuple[str, ...]:
     """Return questions that may follow an answer; see `askgraph.workspace.next_questions`."""
@@ -221,7 +214,7 @@ async def following_answer(
         )
 
 
-async def written_answer(
+async def answer_query(
     hub: Hub,
     query: str,
     graph: KnowledgeGraph,
@@ -251,7 +244,7 @@ async def written_answer(
     return replace(built, query=query, usage=Usage(spent, endpoint.requests), chosen=True)
 
 
-async def _changed(
+async def _keep_change(
     hub: Hub,
     row: RunRow,
     trace: Trace,
@@ -279,7 +272,7 @@ async def _changed(
 
     async def kept() -> RunView:
         new = await hub.records.begin(asked, caller, "running")
-        told = [hub.records.masked(step) for step in now.steps]
+        told = [hub.records.mask(step) for step in now.steps]
         spent = round(time.perf_counter() - began, 6)
         await hub.records.ended(new, "done", now, head, told, None, spent)
         return await hub.records.view(new, caller)
@@ -288,7 +281,7 @@ async def _changed(
     return await asyncio.shield(asyncio.create_task(kept()))
 
 
-async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> Verified:
+async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal) -> Verified:
     """Keep a query, by default the run's own, as the one that answers the run's question.
 
     It takes the place of what the caller confirmed for the same question before. Raises
@@ -332,14 +325,6 @@ async def confirmed(hub: Hub, id: str, query: str | None, caller: Principal) -> 
         )
     await hub.store.put_verified(verified)
     return verified
-
-
-async def withdrawn(hub: Hub, id: str, caller: Principal) -> None:
-    """Withdraw what the caller confirmed for a run's question; an `admin`, what anybody did."""
-    row = await hub.records.row(id, caller)
-    owner = None if caller.may("admin") else caller.id
-    if not await hub.store.withdraw_run(row.id, owner):
-        raise SetupError(f"you confirmed nothing for {row.question!r}")
 
 
 def _attempt(row: RunRow) -> tuple[str, str | None]:

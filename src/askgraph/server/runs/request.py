@@ -48,7 +48,7 @@ class RunRequest:
         return workspace.method(self.method, chosen, models=models, confirmed=not self.anew)
 
 
-def requested(body: AskBody, graphs: tuple[str, ...], earlier: tuple[Earlier, ...]) -> RunRequest:
+def to_request(body: AskBody, graphs: tuple[str, ...], earlier: tuple[Earlier, ...]) -> RunRequest:
     """Return the request of a caller, in its session or a new one.
 
     Raises `SetupError` if the question is nothing but spaces.

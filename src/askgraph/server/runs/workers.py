@@ -1,4 +1,4 @@
-"""Questions answered: in this process (`Answering`), or in others (`Crew`) that run this module.
+"""Answers questions: in this process (`Answering`), or in others (`WorkerPool`).
 
 One interpreter searches on one core, so a server has as many processes as cores, which map the same
 files; what waits for a language model with limits is in one of them, where its limits hold. A
@@ -30,7 +30,7 @@ from typing import Any
 from askgraph import plugins
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.methods import searches
-from askgraph.server.graphs.open_graphs import Shelf, Verified
+from askgraph.server.graphs.open_graphs import GraphPool, VerifiedAnswers
 from askgraph.server.runs.request import RunRequest
 from askgraph.server.settings import ServeSettings
 from askgraph.server.telemetry import set_up_logs, within_span
@@ -56,7 +56,7 @@ class Job:
 
     asked: RunRequest
     timeout: float
-    verified: Mapping[str, Verified] = field(default_factory=dict)
+    verified: Mapping[str, VerifiedAnswers] = field(default_factory=dict)
     services: frozenset[str] | None = None
     span: Mapping[str, str] = field(default_factory=dict)
 
@@ -70,8 +70,8 @@ async def _run_through(steps: AsyncGenerator[Told, None]) -> None:
 class Answering:
     """Answers questions over the graphs of a workspace, many at a time."""
 
-    def __init__(self, workspace: Workspace, shelf: Shelf, models: Models) -> None:
-        self._workspace, self._shelf, self._models = workspace, shelf, models
+    def __init__(self, workspace: Workspace, pool: GraphPool, models: Models) -> None:
+        self._workspace, self._pool, self._models = workspace, pool, models
 
     async def told(self, job: Job) -> AsyncGenerator[Told, None]:
         """Tell a question's head and steps; whoever stops reading closes it, which ends the work.
@@ -82,8 +82,8 @@ class Answering:
         method = await asyncio.to_thread(asked.made, self._workspace, self._models)
         async with AsyncExitStack() as held:
             lent = (
-                self._shelf.lease(
-                    name, job.verified.get(name, Verified()), searched=searches(method)
+                self._pool.lease(
+                    name, job.verified.get(name, VerifiedAnswers()), searched=searches(method)
                 )
                 for name in dict.fromkeys(asked.graphs)
             )
@@ -105,7 +105,7 @@ class Answering:
 
     async def forget(self, name: str) -> None:
         """Let go of a graph that was removed or replaced."""
-        await self._shelf.forget([name])
+        await self._pool.forget([name])
 
     async def close(self) -> None:
         """Do nothing: who made the parts closes them."""
@@ -119,7 +119,7 @@ _PROGRAM = "from askgraph.server.runs.workers import main; main()"
 _ENDED = "the process that answered the question ended: ask it again"
 
 
-def rarely_collected() -> None:
+def collect_rarely() -> None:
     """Let this process look for garbage seldom, and never among what it has loaded by now.
 
     It did so for an eighth of the time, and all else waited up to 0.2 seconds for it.
@@ -129,18 +129,18 @@ def rarely_collected() -> None:
     gc.set_threshold(50_000, 10, 10)
 
 
-def packed(message: object) -> bytes:
+def frame_message(message: object) -> bytes:
     """Return a message with its length before it."""
     body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     return len(body).to_bytes(8, "little") + body
 
 
-class Crew:
+class WorkerPool:
     """Answers questions in so many processes, which are started when they are first needed."""
 
     def __init__(self, settings: ServeSettings, workspace: Workspace, count: int) -> None:
         self._settings, self._folder = settings, workspace.folder
-        self._members = [_Member(settings, workspace.folder) for _ in range(count)]
+        self._members = [_WorkerProcess(settings, workspace.folder) for _ in range(count)]
 
     async def told(self, job: Job) -> AsyncGenerator[Told, None]:
         """Tell a question's head and steps as `Answering` does.
@@ -176,7 +176,7 @@ class Crew:
         await asyncio.gather(*(one.close() for one in self._members))
 
 
-class _Member:
+class _WorkerProcess:
     """One process, the questions that it has, and what it knows of verified answers."""
 
     def __init__(self, settings: ServeSettings, folder: Path) -> None:
@@ -255,7 +255,7 @@ class _Member:
         """Send a message, if the process runs."""
         if self._process is not None and self._process.returncode is None:
             assert self._process.stdin
-            self._process.stdin.write(packed(message))
+            self._process.stdin.write(frame_message(message))
 
     async def close(self) -> None:
         """End the process and what it does."""
@@ -302,9 +302,9 @@ class _Worker:
 
     def __init__(self, workspace: Workspace, settings: ServeSettings, out: int) -> None:
         self._out = out
-        self._shelf, self._models = Shelf(workspace, settings), Models(workspace.folder)
-        self._answering = Answering(workspace, self._shelf, self._models)
-        self._verified: dict[str, Verified] = {}
+        self._pool, self._models = GraphPool(workspace, settings), Models(workspace.folder)
+        self._answering = Answering(workspace, self._pool, self._models)
+        self._verified: dict[str, VerifiedAnswers] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._ready = asyncio.create_task(asyncio.to_thread(_get_ready, self._models))
 
@@ -313,7 +313,9 @@ class _Worker:
         match message:
             case ("ask", int(number), Job() as job):
                 self._verified |= job.verified
-                known = {name: self._verified.get(name, Verified()) for name in job.asked.graphs}
+                known = {
+                    name: self._verified.get(name, VerifiedAnswers()) for name in job.asked.graphs
+                }
                 job = replace(job, verified=known)
                 task = asyncio.create_task(self._answer(number, job), name=f"question {number}")
                 self._tasks[number] = task
@@ -321,14 +323,14 @@ class _Worker:
             case ("cancel", int(number)) if number in self._tasks:
                 self._tasks[number].cancel()
             case ("forget", str(name)):
-                self._tasks[-1] = asyncio.create_task(self._shelf.forget([name]))
+                self._tasks[-1] = asyncio.create_task(self._pool.forget([name]))
 
     async def close(self) -> None:
         """End the work, and let go of the graphs."""
         for task in self._tasks.values():
             task.cancel()
         await self._ready
-        await self._shelf.close()
+        await self._pool.close()
         await self._models.close()
 
     async def _answer(self, number: int, job: Job) -> None:
@@ -342,13 +344,13 @@ class _Worker:
                     self._tell(number, "alone", self._models.left_alone())
             self._tell(number, "ended", None)
         except AskgraphError as error:
-            self._tell(number, "failed", portable(error))
+            self._tell(number, "failed", to_portable(error))
         except Exception:  # noqa: BLE001 - a bug ends one question, not the others
             _log.exception("a question failed by a bug")
             self._tell(number, "failed", RuntimeError("a bug; the log says more"))
 
     def _tell(self, number: int, kind: str, content: object) -> None:
-        view = memoryview(packed((number, kind, content)))
+        view = memoryview(frame_message((number, kind, content)))
         while view:
             view = view[os.write(self._out, view) :]
 
@@ -360,10 +362,10 @@ def _get_ready(models: Models) -> None:
         if provider != "transformers":  # which takes seconds and memory
             plugins.load("llm", provider)
             plugins.load("method", "guided")
-    rarely_collected()
+    collect_rarely()
 
 
-def portable(error: AskgraphError) -> AskgraphError:
+def to_portable(error: AskgraphError) -> AskgraphError:
     """Return an error that can be sent: itself, or one with its words."""
     try:
         pickle.loads(pickle.dumps(error))

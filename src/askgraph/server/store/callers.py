@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from askgraph.graph.examples import plain_question
 from askgraph.server.auth import OwnLimits
-from askgraph.server.store.database import Area, packed, row_as, values_of
+from askgraph.server.store.database import Area, pack, row_as, values_of
 from askgraph.server.store.tables import (
     BoardRow,
     Feedback,
@@ -103,15 +103,13 @@ class CallerStore(Area):
 
     # Requests of this minute; requests, tokens and money of this day, by caller.
 
-    async def count(
-        self, principal: str, *, requests: int = 0, tokens: int = 0, money: float = 0.0
-    ) -> Used:
-        """Add to the use of a caller and return the sums, this call's included.
+    async def count(self, principal: str, requests: int) -> Used:
+        """Count requests of a caller and return the sums, this call's included.
 
         No two calls see the same sum of requests, in whatever processes.
         """
         return await self._database.write(
-            lambda connection: added(connection, principal, requests, tokens, money)
+            lambda connection: add_usage(connection, principal, requests)
         )
 
     async def used(self, principal: str) -> Used:
@@ -240,18 +238,9 @@ class CallerStore(Area):
         rows = await self._rows(wanted.order_by(boards.c.changed.desc(), boards.c.id))
         return [row_as(BoardRow, row) for row in rows]
 
-    async def change_board(self, id: str, **values: str | bool) -> bool:
-        """Give a board another `title`, or another `shared`; whether there is one."""
-        changed = update(boards).where(boards.c.id == id).values(**values, changed=now())
-        return await self._changed(changed) > 0
-
-    async def delete_board(self, id: str) -> bool:
-        """Delete a board with its pins; whether there was one."""
-        return await self._changed(delete(boards).where(boards.c.id == id)) > 0
-
     async def add_pin(self, pin: PinRow, *, at_most: int) -> bool:
         """Keep a new pin at the end of its board; False without it, or with `at_most` pins."""
-        values = values_of(pin, pins, base=await packed(pin.base), latest=None, checked=None)
+        values = values_of(pin, pins, base=await pack(pin.base), latest=None, checked=None)
 
         def added(connection: Connection) -> bool:
             if not _touched(connection, pin.board):
@@ -304,7 +293,7 @@ class CallerStore(Area):
 
     async def put_latest(self, id: str, latest: Json, checked: str) -> bool:
         """Keep what the query of a pin gave at a time; whether there is the pin."""
-        values = {"latest": await packed(latest), "checked": checked}
+        values = {"latest": await pack(latest), "checked": checked}
         return await self._changed(update(pins).where(pins.c.id == id).values(values)) > 0
 
     async def accept_latest(self, board: str) -> int:
@@ -318,7 +307,9 @@ class CallerStore(Area):
         )
 
 
-def added(connection: Connection, principal: str, requests: int, tokens: int, money: float) -> Used:
+def add_usage(
+    connection: Connection, principal: str, requests: int, tokens: int = 0, money: float = 0.0
+) -> Used:
     """Add to the use of a caller, in a transaction that does more than that."""
     spent = {"principal": principal, "requests": requests, "tokens": tokens, "money": money}
     minute, day = _windows(datetime.now(UTC))

@@ -6,15 +6,27 @@ import os
 import sqlite3
 import time
 import zlib
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Row, Select, Table, create_engine, event, make_url
+from sqlalchemy import (
+    URL,
+    Connection,
+    Row,
+    Select,
+    Table,
+    create_engine,
+    delete,
+    event,
+    make_url,
+    update,
+)
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -22,7 +34,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.dml import UpdateBase
 
 from askgraph.errors import ServiceError, SetupError
-from askgraph.server.store.tables import Json
+from askgraph.server.store.tables import UNDER_WAY, Json, now
 
 Result = TypeVar("Result")
 Record = TypeVar("Record")
@@ -38,31 +50,28 @@ class DatabaseFailed(ServiceError):
     """The database did not do it: not there, too busy, full, or its answer makes no sense."""
 
 
-class Database(Protocol):
+class Database(ABC):
     """Transactions on one database; each either happens as a whole or not at all.
 
     Writes are on disk when the transaction has ended. A transaction goes on to its end if its
-    caller is cancelled. Both kinds raise `DatabaseFailed`.
+    caller is cancelled. Both kinds raise `DatabaseFailed`. The `name` is the address without its
+    password.
     """
 
     is_sqlite: bool
+    name: str
 
-    @property
-    def name(self) -> str:
-        """The address without its password."""
-        ...
+    @abstractmethod
+    async def write(self, work: Work[Result]) -> Result:
+        """Return the result of work that writes; an error undoes its writes."""
 
     async def read(self, work: Work[Result]) -> Result:
         """Return the result of work that only reads."""
-        ...
+        return await self.write(work)
 
-    async def write(self, work: Work[Result]) -> Result:
-        """Return the result of work that writes; an error undoes its writes."""
-        ...
-
+    @abstractmethod
     async def close(self) -> None:
         """Close all connections, once the work under way has ended."""
-        ...
 
 
 class Area:
@@ -81,6 +90,20 @@ class Area:
         """Execute a statement and return the number of its rows."""
         return await self._database.write(lambda connection: connection.execute(statement).rowcount)
 
+    async def change(self, table: Table, id: str, **values: object) -> bool:
+        """Give a row other values, and the time if it notes when it `changed`; False without it."""
+        times = {"changed": now()} if "changed" in table.c else {}
+        return await self._changed(update(table).where(table.c.id == id).values(values | times)) > 0
+
+    async def delete(self, table: Table, id: str) -> bool:
+        """Delete a row with all that belongs to it; False if there is none."""
+        return await self._changed(delete(table).where(table.c.id == id)) > 0
+
+    async def ask_to_cancel(self, table: Table, id: str) -> bool:
+        """Ask the process of a run or job to stop it; whether it was under way."""
+        changed = update(table).where(table.c.id == id, table.c.state.in_(UNDER_WAY))
+        return await self._changed(changed.values(cancel_wanted=True)) > 0
+
 
 def row_as(kind: type[Record], row: Row[Any], **changed: object) -> Record:
     """Return a row as a dataclass with fields of the same names; `changed` replaces some."""
@@ -95,7 +118,7 @@ def values_of(record: object, table: Table, **changed: object) -> dict[str, obje
     return {**{name: getattr(record, name) for name in names}, **changed}
 
 
-async def packed(content: str | Json) -> bytes:
+async def pack(content: str | Json) -> bytes:
     """Return a text, or an object as JSON, as compressed bytes."""
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     if len(text) < _LONG:
@@ -103,7 +126,7 @@ async def packed(content: str | Json) -> bytes:
     return await asyncio.to_thread(lambda: zlib.compress(text.encode()))
 
 
-async def unpacked(content: bytes) -> str:
+async def unpack(content: bytes) -> str:
     """Return the text that was packed."""
     if len(content) < _LONG // 10:
         return zlib.decompress(content).decode()
@@ -133,7 +156,7 @@ def database_url(text: str) -> URL:
     )
 
 
-def failed(name: str, error: Exception) -> DatabaseFailed:
+def to_error(name: str, error: Exception) -> DatabaseFailed:
     """Return an error of a database's driver as ours."""
     reason = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
     room = "; make room, then do the same again" if "disk is full" in reason else ""
@@ -155,7 +178,7 @@ class _Wanted:
     end: "Future[Any]" = field(default_factory=Future)
 
 
-class SqliteDatabase:
+class SqliteDatabase(Database):
     """A `Database` in a file; `SetupError` if it cannot be made, or is none."""
 
     is_sqlite = True
@@ -211,7 +234,7 @@ class SqliteDatabase:
             with self._engine.begin() as connection:
                 return work(connection)
         except SQLAlchemyError as error:
-            raise failed(self.name, error) from error
+            raise to_error(self.name, error) from error
 
     def _write(self) -> None:
         """Do all the work that waits in one transaction, then report to those who wait for it."""
@@ -222,7 +245,7 @@ class SqliteDatabase:
             with self._writing.begin() as connection:
                 ends = [self._end_of(one, connection) for one in together]
         except SQLAlchemyError as error:
-            problem = failed(self.name, error)
+            problem = to_error(self.name, error)
             problem.__cause__ = error
             ends = [partial(one.end.set_exception, problem) for one in together]
         for end in ends:
@@ -234,7 +257,7 @@ class SqliteDatabase:
             with connection.begin_nested():
                 result = wanted.work(connection)
         except SQLAlchemyError as error:
-            problem = failed(self.name, error)
+            problem = to_error(self.name, error)
             problem.__cause__ = error
             return partial(wanted.end.set_exception, problem)
         except BaseException as error:  # noqa: BLE001 - it is raised where the work was wanted
@@ -279,7 +302,7 @@ def _begin(connection: Connection) -> None:
 _CONNECTIONS = 10
 
 
-class PostgresqlDatabase:
+class PostgresqlDatabase(Database):
     """A `Database` on a PostgreSQL server, shared with other processes and machines."""
 
     is_sqlite = False
@@ -294,10 +317,6 @@ class PostgresqlDatabase:
                 "'askgraph[postgresql]'"
             ) from error
         self._under_way: set[asyncio.Task[Any]] = set()
-
-    async def read(self, work: Work[Result]) -> Result:
-        """Return the result of work that only reads."""
-        return await self.write(work)
 
     async def write(self, work: Work[Result]) -> Result:
         """Return the result of work that writes; an error undoes its writes."""
@@ -319,7 +338,7 @@ class PostgresqlDatabase:
             async with self._pooled.begin() as connection:
                 return await connection.run_sync(work)
         except (SQLAlchemyError, OSError) as error:
-            raise failed(self.name, error) from error
+            raise to_error(self.name, error) from error
 
     def _ended(self, task: "asyncio.Task[Any]") -> None:
         self._under_way.discard(task)

@@ -27,8 +27,8 @@ from sqlalchemy import (
     update,
 )
 
-from askgraph.server.store.callers import added
-from askgraph.server.store.database import Area, packed, row_as, unpacked, values_of
+from askgraph.server.store.callers import add_usage
+from askgraph.server.store.database import Area, pack, row_as, unpack, values_of
 from askgraph.server.store.tables import (
     UNDER_WAY,
     JobRow,
@@ -61,6 +61,7 @@ _FINISHED = (
     .where(runs.c.id == bindparam("which"), runs.c.state.in_((*UNDER_WAY, "handed_back")))
     .returning(runs.c.counted_as)
 )
+_LISTED_JOBS = 50
 _LATEST = 200  # runs that costs are averaged over
 
 
@@ -77,14 +78,6 @@ class Cost:
 SILENT = 30.0
 """Seconds without a beat after which a process is taken to be dead."""
 _PROGRESS = ("state", "about", "progress", "problem", "process", "changed")
-
-
-@dataclass(frozen=True)
-class HandedBack:
-    """Ids of runs and jobs that no process works on any more."""
-
-    runs: tuple[str, ...] = ()
-    jobs: tuple[str, ...] = ()
 
 
 class RunStore(Area):
@@ -107,15 +100,6 @@ class RunStore(Area):
         wanted = _selected().where(sessions.c.owner == owner)
         wanted = wanted.order_by(sessions.c.changed.desc(), sessions.c.id).limit(limit)
         return [row_as(SessionRow, row) for row in await self._rows(wanted)]
-
-    async def change_session(self, id: str, *, title: str) -> bool:
-        """Give a session another title; whether there is one."""
-        changed = update(sessions).where(sessions.c.id == id)
-        return await self._changed(changed.values(title=title, changed=now())) > 0
-
-    async def delete_session(self, id: str) -> bool:
-        """Delete a session with its runs; whether there was one."""
-        return await self._changed(delete(sessions).where(sessions.c.id == id)) > 0
 
     # Questions, asked or being asked: each belongs to its owner.
 
@@ -179,8 +163,8 @@ class RunStore(Area):
         values = {
             "state": state,
             "status": status,
-            "answer": None if answer is None else await packed(answer),
-            "trace": None if trace is None else await packed(trace),
+            "answer": None if answer is None else await pack(answer),
+            "trace": None if trace is None else await pack(trace),
             "problem": None if problem is None else dict(problem),
             "seconds": seconds,
             "tokens": tokens,
@@ -192,7 +176,7 @@ class RunStore(Area):
             found = connection.execute(_FINISHED, {"which": id, **values})
             whose = found.scalar_one_or_none()
             if whose is not None and (tokens or money):
-                added(connection, whose, 0, tokens, money)
+                add_usage(connection, whose, 0, tokens, money)
             return whose is not None
 
         return await self._database.write(finished)
@@ -206,13 +190,13 @@ class RunStore(Area):
         run = _run(row)
         if row.answer is None:
             return run
-        answer: Json = json.loads(await unpacked(row.answer))
+        answer: Json = json.loads(await unpack(row.answer))
         return replace(run, answer=answer)
 
     async def trace(self, id: str) -> str | None:
         """Return the trace of a run as `askgraph trace` reads it, None if none was kept."""
         row = await self._row(select(runs.c.trace).where(runs.c.id == id))
-        return None if row is None or row.trace is None else await unpacked(row.trace)
+        return None if row is None or row.trace is None else await unpack(row.trace)
 
     async def runs(
         self,
@@ -257,10 +241,6 @@ class RunStore(Area):
             wanted = wanted.where(runs.c.id == run)
         return [row.id for row in await self._rows(wanted)]
 
-    async def delete_run(self, id: str) -> bool:
-        """Delete a run with its feedback; whether there was one."""
-        return await self._changed(delete(runs).where(runs.c.id == id)) > 0
-
     async def delete_runs(self, owner: str) -> int:
         """Delete all runs and sessions of an owner; returns how many runs there were."""
 
@@ -270,15 +250,6 @@ class RunStore(Area):
             return done.rowcount
 
         return await self._database.write(deleted)
-
-    async def share(self, id: str, shared: bool) -> bool:
-        """Let others who may ask its graphs read a run, or no longer; whether there is one."""
-        return await self._changed(update(runs).where(runs.c.id == id).values(shared=shared)) > 0
-
-    async def ask_to_cancel(self, id: str) -> bool:
-        """Ask the process of a run to stop it; whether it was under way."""
-        changed = update(runs).where(runs.c.id == id, runs.c.state.in_(UNDER_WAY))
-        return await self._changed(changed.values(cancel_wanted=True)) > 0
 
     async def cancel_wanted(self, process: str) -> list[str]:
         """Return the ids of the runs that a process is asked to stop."""
@@ -342,20 +313,20 @@ class RunStore(Area):
         wanted = select(processes.c.id).where(processes.c.beat > ago(silent))
         return [row.id for row in await self._rows(wanted.order_by(processes.c.id))]
 
-    async def leave(self, process: str) -> HandedBack:
+    async def leave(self, process: str) -> None:
         """Report that a process ends; its unfinished work is handed back."""
 
-        def left(connection: Connection) -> HandedBack:
+        def left(connection: Connection) -> None:
             connection.execute(delete(processes).where(processes.c.id == process))
-            return _hand_back(connection, lambda table: table.c.process == process)
+            _hand_back(connection, lambda table: table.c.process == process)
 
-        return await self._database.write(left)
+        await self._database.write(left)
 
-    async def hand_back_orphans(self, *, silent: float = SILENT) -> HandedBack:
+    async def hand_back_orphans(self, *, silent: float = SILENT) -> tuple[str, ...]:
         """Hand back the work of processes that have not beaten for `silent` seconds.
 
-        A process beats before it begins anything; work of no process is handed back once it is
-        that old.
+        Returns the ids of its jobs, whose uploads nobody clears. A process beats before it begins
+        anything; work of no process is handed back once it is that old.
         """
         since = ago(silent)
         living = select(processes.c.id)
@@ -366,7 +337,7 @@ class RunStore(Area):
                 (table.c.process == "") & (table.c.created <= since),
             )
 
-        def handed_back(connection: Connection) -> HandedBack:
+        def handed_back(connection: Connection) -> tuple[str, ...]:
             connection.execute(delete(processes).where(processes.c.beat <= since))
             return _hand_back(connection, left)
 
@@ -395,16 +366,11 @@ class RunStore(Area):
         row = await self._row(select(jobs).where(jobs.c.id == id))
         return None if row is None else row_as(JobRow, row)
 
-    async def jobs(self, owner: str, *, limit: int = 50) -> list[JobRow]:
+    async def jobs(self, owner: str) -> list[JobRow]:
         """Return the jobs of an owner, the latest first."""
         wanted = select(jobs).where(jobs.c.owner == owner)
-        wanted = wanted.order_by(jobs.c.created.desc(), jobs.c.id).limit(limit)
+        wanted = wanted.order_by(jobs.c.created.desc(), jobs.c.id).limit(_LISTED_JOBS)
         return [row_as(JobRow, row) for row in await self._rows(wanted)]
-
-    async def ask_to_cancel_job(self, id: str) -> bool:
-        """Ask the process of a job to stop it; whether it was under way."""
-        changed = update(jobs).where(jobs.c.id == id, jobs.c.state.in_(UNDER_WAY))
-        return await self._changed(changed.values(cancel_wanted=True)) > 0
 
     async def job_cancel_wanted(self, id: str) -> bool:
         """Whether a job is to stop."""
@@ -425,20 +391,15 @@ def _run(row: Row[Any]) -> RunRow:
     return row_as(RunRow, row, graphs=tuple(row.graphs), counted_as=counted_as, answer=None)
 
 
-def _hand_back(connection: Connection, whose: Callable[[Table], ColumnElement[bool]]) -> HandedBack:
-    return HandedBack(
-        _ended(connection, runs, whose(runs), finished=now()),
-        _ended(connection, jobs, whose(jobs), changed=now()),
-    )
-
-
-def _ended(
-    connection: Connection, table: Table, whose: ColumnElement[bool], **times: str
+def _hand_back(
+    connection: Connection, whose: Callable[[Table], ColumnElement[bool]]
 ) -> tuple[str, ...]:
-    ended = (
-        update(table)
-        .where(table.c.state.in_(UNDER_WAY), whose)
-        .values(state="handed_back", **times)
-        .returning(table.c.id)
-    )
-    return tuple(connection.execute(ended).scalars())
+    """Hand back the runs and jobs of processes, and return the ids of the jobs."""
+    times = {"runs": "finished", "jobs": "changed"}
+    ids: tuple[str, ...] = ()
+    for table in (runs, jobs):
+        under_way = table.c.state.in_(UNDER_WAY)
+        ended = update(table).where(under_way, whose(table)).returning(table.c.id)
+        values = {"state": "handed_back", times[table.name]: now()}
+        ids = tuple(connection.execute(ended.values(values)).scalars())
+    return ids

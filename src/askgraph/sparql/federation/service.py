@@ -2,13 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import cast
 
 from askgraph.errors import ForbiddenQuery, QueryError
-from askgraph.sparql.federation.outline import Braces, Element, outline
+from askgraph.sparql import Bind, Filter, Group, Nested, Query, Span, Union, Values
+from askgraph.sparql.federation.scope import (
+    Part,
+    Scope,
+    groups_around,
+    groups_of,
+    parts_of,
+    span_of,
+)
 from askgraph.sparql.judge import named_services
 from askgraph.sparql.lexer import lexed
-
-_FIRST = ("triples", "filter", "values", "graph", "groups")
+from askgraph.sparql.parser import parse_query
 
 
 @dataclass(frozen=True)
@@ -20,7 +28,7 @@ class Level:
     holds for its own solutions. `graph` is what names the GRAPH that holds the levels within.
     """
 
-    elements: tuple[Element, ...]
+    elements: tuple[Part, ...]
     joined: bool = True
     graph: str = ""
 
@@ -55,10 +63,10 @@ def clauses(text: str) -> tuple[Clause, ...]:
     Raises `ForbiddenQuery` for one that names no address in full, and `QueryError` for one within
     an EXISTS that would have to be evaluated for each solution of the rest.
     """
-    query = outline(text)
-    found = list(_in_group(text, query.where, _Place()))
-    for group in query.others:
-        found += _in_group(text, group, _Place(exists=True))
+    query, reader = parse_query(text).tree, _Reader(text, Scope(lexed(text).variables))
+    found = list(reader.in_group(query.where, _Place()))
+    for group in groups_around(query):
+        found += reader.in_group(group, _Place(exists=True))
     named = named_services(text)
     if part := next((each.target for each in found if each.target not in named), None):
         raise ForbiddenQuery(
@@ -74,16 +82,16 @@ def sole_clause(text: str) -> tuple[Clause, str] | None:
     it, for DESCRIBE, which describes what its own endpoint holds, and if SILENT would let the
     rest go on.
     """
-    query = outline(text)
-    if query.form == "DESCRIBE" or query.others or len(query.where.elements) != 1:
+    query = parse_query(text).tree
+    if query.form == "DESCRIBE" or groups_around(query):
         return None
-    element = query.where.elements[0]
-    if element.kind != "service" or element.silent:
-        return None
-    group = element.groups[0]
-    first, last = query.dataset_place
-    pieces = [text[:first], text[last : query.where.start], text[group.start : group.end]]
-    return clauses(text)[0], "".join([*pieces, text[query.where.end :]])
+    match parts_of(query.where):
+        case (Nested(word="SERVICE", silent=False, group=group),):
+            start, end = span_of(query.where)
+            first, last = query.dataset_span or (start, start)
+            pieces = text[:first], text[last:start], text[slice(*span_of(group))], text[end:]
+            return clauses(text)[0], "".join(pieces)
+    return None
 
 
 def called_services(text: str) -> tuple[str, ...]:
@@ -93,7 +101,7 @@ def called_services(text: str) -> tuple[str, ...]:
 
 def prologue(text: str) -> str:
     """Return the PREFIX and BASE lines of a query."""
-    return text[: outline(text).start]
+    return text[: cast("Span", parse_query(text).tree.inner)[0]]
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,7 @@ class _Place:
     alternative: bool = False
 
     def joined(
-        self, others: tuple[Element, ...], *, graph: str = "", alternative: bool = False
+        self, others: tuple[Part, ...], *, graph: str = "", alternative: bool = False
     ) -> "_Place":
         """Return the place of a group that is joined with what is beside it."""
         return replace(
@@ -121,7 +129,7 @@ class _Place:
             alternative=alternative or self.alternative,
         )
 
-    def apart(self, before: tuple[Element, ...] = (), *, exists: bool = False) -> "_Place":
+    def apart(self, before: tuple[Part, ...] = (), *, exists: bool = False) -> "_Place":
         """Return the place of a group that is optional, negated or a sub-select.
 
         Further out nothing may restrict it: in `?a … OPTIONAL { ?b … OPTIONAL { SERVICE … } }` a
@@ -132,103 +140,107 @@ class _Place:
         return _Place(around, self.graph, self.graph, exists, self.alternative)
 
 
-def _in_group(text: str, group: Braces, place: _Place) -> Iterator[Clause]:
-    for at, element in enumerate(group.elements):
-        before = group.elements[:at]
-        others = (*before, *group.elements[at + 1 :])
-        match element.kind:
-            case "service":
-                yield _clause(text, element, place.joined(others))
-            case "groups" | "graph":
-                union = len(element.groups) > 1
-                inside = place.joined(others, graph=element.name, alternative=union)
-                for inner in element.groups:
-                    yield from _in_group(text, inner, inside)
-            case "select":
-                yield from _in_select(text, element, place)
-            case kind:
-                exists = kind in ("filter", "bind")
-                inside = place.apart(others if kind == "filter" else before, exists=exists)
-                for inner in element.groups:
-                    yield from _in_group(text, inner, inside)
+@dataclass(frozen=True)
+class _Reader:
+    """Finds the clauses of one query."""
 
+    text: str
+    scope: Scope
 
-def _in_select(text: str, select: Element, place: _Place) -> Iterator[Clause]:
-    """Yield a sub-select around one clause alone as a whole, else the clauses within."""
-    where, *others = select.groups
-    sole = where.elements[0] if len(where.elements) == 1 else None
-    if sole is None or sole.kind != "service" or sole.silent or others:
-        yield from _in_group(text, where, place.apart())
-        for group in others:
-            yield from _in_group(text, group, place.apart(exists=True))
-        return
-    inner = sole.groups[0]
-    pieces = text[select.start : where.start], text[inner.start : inner.end]
-    clause = Clause(
-        target=_target(sole),
-        silent=False,
-        body="{ " + "".join(pieces) + text[where.end : select.end] + " }",
-        start=select.start,
-        end=select.end,
-        names=select.possible,
-        certain=select.certain,
-        leading=frozenset(),
-        around=place.around,
-        graph=place.outermost,
-        alternative=place.alternative,
-    )
-    if place.exists:
-        _refuse_correlated(text, clause, inner)
-    yield clause
+    def in_group(self, group: Group, place: _Place) -> Iterator[Clause]:
+        parts = parts_of(group)
+        for at, part in enumerate(parts):
+            before = parts[:at]
+            others = (*before, *parts[at + 1 :])
+            match part:
+                case Nested(word="SERVICE"):
+                    yield self.clause(part, place.joined(others))
+                    continue
+                case Query():
+                    yield from self.in_select(part, place)
+                    continue
+                case Nested(word="" | "GRAPH", name=name):
+                    inside = place.joined(others, graph="" if name is None else str(name))
+                case Union():
+                    inside = place.joined(others, alternative=True)
+                case Filter():
+                    inside = place.apart(others, exists=True)
+                case _:
+                    inside = place.apart(before, exists=isinstance(part, Bind))
+            for inner in groups_of(part):
+                yield from self.in_group(inner, inside)
 
+    def in_select(self, select: Query, place: _Place) -> Iterator[Clause]:
+        """Yield a sub-select around one clause alone as a whole, else the clauses within."""
+        where, *others = groups_of(select)
+        match parts_of(where), others:
+            case (Nested(word="SERVICE", silent=False, group=inner) as sole,), []:
+                (start, end), (first, last) = span_of(select), span_of(where)
+                asked = self.text[slice(*span_of(inner))]
+                body = f"{{ {self.text[start:first]}{asked}{self.text[last:end]} }}"
+                yield self.made(sole, select, body, frozenset(), place)
+            case _:
+                yield from self.in_group(where, place.apart())
+                for group in others:
+                    yield from self.in_group(group, place.apart(exists=True))
 
-def _clause(text: str, element: Element, place: _Place) -> Clause:
-    body = element.groups[0]
-    leading = frozenset[str]()
-    for inner in body.elements:
-        if inner.kind not in _FIRST:
-            break
-        leading |= inner.certain
-    clause = Clause(
-        target=_target(element),
-        silent=element.silent,
-        body=text[body.start + 1 : body.end - 1].strip(),
-        start=element.start,
-        end=element.end,
-        names=body.possible,
-        certain=body.certain,
-        leading=leading,
-        around=place.around,
-        graph=place.outermost,
-        alternative=place.alternative,
-    )
-    if place.exists:
-        _refuse_correlated(text, clause, body)
-    return clause
+    def clause(self, service: Nested, place: _Place) -> Clause:
+        leading = frozenset[str]()
+        for part in parts_of(service.group):
+            if not isinstance(part, tuple | Filter | Values | Union | Nested):
+                break
+            if isinstance(part, Nested) and part.word not in ("", "GRAPH"):
+                break
+            leading |= self.scope.certain(part)
+        start, end = span_of(service.group)
+        body = self.text[start + 1 : end - 1].strip()
+        return self.made(service, service.group, body, leading, place)
 
-
-def _refuse_correlated(text: str, clause: Clause, body: Braces) -> None:
-    """Refuse a clause whose solutions depend on values that an EXISTS around it puts in."""
-    outside = lexed(text[: clause.start]).variables | lexed(text[clause.end :]).variables
-    depends = ((lexed(clause.body).variables - clause.certain) | _out_of_scope(body)) & outside
-    if depends:
-        raise QueryError(
-            f"the SERVICE <{clause.target}> within EXISTS reads ?{min(depends)} of the query around"
-            " it: bind it within by a pattern, or write the condition outside of the SERVICE"
+    def made(
+        self,
+        service: Nested,
+        binding: Group | Query,
+        body: str,
+        leading: frozenset[str],
+        place: _Place,
+    ) -> Clause:
+        """The clause of a SERVICE; its solutions are those of `binding`."""
+        target = str(service.name)
+        if not target.startswith("<"):
+            raise ForbiddenQuery("a SERVICE to a variable is not run: name the graph")
+        clause = Clause(
+            target[1:-1],
+            service.silent,
+            body,
+            *span_of(binding if isinstance(binding, Query) else service),
+            self.scope.possible(binding),
+            self.scope.certain(binding),
+            leading,
+            place.around,
+            place.outermost,
+            place.alternative,
         )
+        if place.exists:
+            self.refuse_correlated(clause, service.group)
+        return clause
 
+    def refuse_correlated(self, clause: Clause, body: Group) -> None:
+        """Refuse a clause whose solutions depend on values that an EXISTS around it puts in."""
+        before, after = self.text[: clause.start], self.text[clause.end :]
+        outside = lexed(before).variables | lexed(after).variables
+        free = (lexed(clause.body).variables - clause.certain) | self.out_of_scope(body)
+        if depends := free & outside:
+            raise QueryError(
+                f"the SERVICE <{clause.target}> within EXISTS reads ?{min(depends)} of the query"
+                " around it: bind it within by a pattern, or write the condition outside of the"
+                " SERVICE"
+            )
 
-def _out_of_scope(group: Braces) -> frozenset[str]:
-    """Return the variables that filters and expressions read and their group does not bind."""
-    found = frozenset[str]()
-    for element in group.elements:
-        found |= element.used - frozenset(group.possible)
-        for inner in element.groups:
-            found |= _out_of_scope(inner)
-    return found
-
-
-def _target(service: Element) -> str:
-    if not service.name.startswith("<"):
-        raise ForbiddenQuery("a SERVICE to a variable is not run: name the graph")
-    return service.name[1:-1]
+    def out_of_scope(self, group: Group) -> frozenset[str]:
+        """Return the variables that filters and expressions read and their group does not bind."""
+        found, bound = frozenset[str](), {*self.scope.possible(group)}
+        for part in parts_of(group):
+            found |= self.scope.used(part) - bound
+            for inner in groups_of(part):
+                found |= self.out_of_scope(inner)
+        return found

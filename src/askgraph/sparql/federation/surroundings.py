@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from pyoxigraph import Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.sparql import Call, Expression, Filter, Group, Nested, Pattern, Query, Union, Values
-from askgraph.sparql.federation.outline import Element
+from askgraph.sparql import (
+    Bind,
+    Call,
+    Expression,
+    Filter,
+    Group,
+    Nested,
+    Pattern,
+    Query,
+    Union,
+    Values,
+)
+from askgraph.sparql.federation.scope import Part, Scope, groups_of, parts_of, span_of
 from askgraph.sparql.federation.service import Clause, Level
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.parser import read
@@ -80,7 +91,6 @@ def _compares(condition: Expression) -> bool:
 
 
 _MOODY = frozenset("SERVICE LIMIT OFFSET SAMPLE RAND UUID STRUUID NOW BNODE GROUP_CONCAT".split())
-_ASKED = ("triples", "values", "graph", "groups")
 
 
 @dataclass(frozen=True)
@@ -159,15 +169,14 @@ def beside(clause: Clause) -> frozenset[int]:
 
 def filters_on(text: str, clause: Clause) -> tuple[str, ...]:
     """Return the filters around a clause that its own solutions must pass to count."""
-    found: list[str] = []
-    for level in clause.around:
-        if not level.joined:
-            break
-        for element in level.elements:
-            written = text[element.start : element.end]
-            plain = element.kind == "filter" and not element.groups and not _moody(written)
-            if plain and element.used <= clause.certain and not _calls_an_extension(written):
-                found.append(written)
+    found, scope = list[str](), Scope(lexed(text).variables)
+    for level in takewhile(lambda level: level.joined, clause.around):
+        for part in level.elements:
+            if isinstance(part, Filter) and not groups_of(part):
+                written = text[slice(*span_of(part))]
+                judged_there = not _moody(written) and not _calls_an_extension(written)
+                if judged_there and scope.used(part) <= clause.certain:
+                    found.append(written)
     return tuple(found)
 
 
@@ -190,33 +199,35 @@ def _of_level(text: str, level: Level, solved: Mapping[int, Solved]) -> list[_Pi
     ]
 
 
-def _of_element(text: str, element: Element, solved: Mapping[int, Solved]) -> _Piece | None:
-    written = text[element.start : element.end]
-    place = _place(element)
+def _of_element(text: str, part: Part, solved: Mapping[int, Solved]) -> _Piece | None:
+    written, place = text[slice(*span_of(part))], _place(part)
+    scope = Scope(lexed(text).variables)
+    possible, used = frozenset(scope.possible(part)), scope.used(part)
     if place in solved:
         known = solved[place]
-        linked = known.certain | frozenset(element.possible)
-        return _Piece(known.text, known.certain, linked, _BLOCK, solved=place)
+        return _Piece(known.text, known.certain, known.certain | possible, _BLOCK, solved=place)
     if _moody(written):
         return None
     linked = frozenset(token.text for token in lexed(written).all if token.kind == "blank")
-    linked |= frozenset(element.possible) | element.used
-    if element.kind == "triples":
-        return _Piece(written.rstrip(" .\n\r\t") + " .", element.certain, linked, _PATTERN)
-    if element.kind in _ASKED:
-        return _Piece(written, element.certain, linked, _BLOCK)
-    if element.groups or element.kind not in ("bind", "filter"):
-        return None
-    order = _BIND if element.kind == "bind" else _FILTER
-    offered = frozenset(element.possible)
-    return _Piece(written, frozenset(), linked, order, offered=offered, used=element.used)
+    linked |= possible | used
+    match part:
+        case tuple():
+            return _Piece(written.rstrip(" .\n\r\t") + " .", scope.certain(part), linked, _PATTERN)
+        case Values() | Union() | Nested(word="" | "GRAPH"):
+            return _Piece(written, scope.certain(part), linked, _BLOCK)
+        case Filter() | Bind() if not groups_of(part):
+            order = _BIND if isinstance(part, Bind) else _FILTER
+            return _Piece(written, frozenset(), linked, order, offered=possible, used=used)
+    return None
 
 
-def _place(element: Element) -> int:
-    """Return where an element starts; of a sub-select in braces of its own, where that starts."""
-    inner = element.groups[0].elements if len(element.groups) == 1 else ()
-    alone = element.kind == "groups" and len(inner) == 1 and inner[0].kind == "select"
-    return inner[0].start if alone else element.start
+def _place(part: Part) -> int:
+    """Return where a part starts; of a sub-select in braces of its own, where that starts."""
+    if isinstance(part, Nested) and not part.word:
+        match parts_of(part.group):
+            case (Query() as select,):
+                return span_of(select)[0]
+    return span_of(part)[0]
 
 
 def _components(pieces: list[_Piece]) -> list[list[_Piece]]:

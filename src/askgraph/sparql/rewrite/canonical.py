@@ -34,8 +34,8 @@ from askgraph.sparql import (
 )
 from askgraph.sparql.lexer import edited, lexed, with_declared
 from askgraph.sparql.parser import read
+from askgraph.sparql.serializer import text_of, tree_of
 from askgraph.sparql.vocabulary import RDF_TYPE
-from askgraph.sparql.write import text_of, tree_of
 
 VARIABLE = re.compile(r"[?$]\w+")
 

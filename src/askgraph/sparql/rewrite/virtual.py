@@ -7,7 +7,7 @@ once. If rows are counted, such a path therefore stands in a SELECT DISTINCT of 
 path around it is cut into its steps, as section 18.2.2.4 of SPARQL 1.1 has it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -15,7 +15,6 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.errors import QueryError, QuerySyntaxError
 from askgraph.sparql import (
-    Bind,
     Call,
     Element,
     Expression,
@@ -32,12 +31,13 @@ from askgraph.sparql import (
     calls_in,
     children,
     transform,
+    variables_in_scope,
     walk,
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import edited, lexed, unescaped
 from askgraph.sparql.parser import read
-from askgraph.sparql.write import text_of
+from askgraph.sparql.serializer import text_of
 
 _OF_SCHEMAS = (*v.SCHEMA_SPACES, v.WIKIBASE, v.SCHEMA)
 """Where `rdf:type` has another name, it still says what is a class, a statement or a page."""
@@ -125,7 +125,7 @@ class PatternWriter:
         """A query with the columns that its `*` stands for."""
         if not isinstance(node, Query):
             return node
-        seen = (one for one in walk(node.where, into=_shown) if isinstance(one, Variable))
+        seen = variables_in_scope(node.where)
         names = dict.fromkeys(one for one in seen if one.value in self.names)
         shown = tuple((name, None) for name in names)
         if counts_all(node):
@@ -198,23 +198,6 @@ class PatternWriter:
 def _is_asked_here(node: object) -> bool:
     """Whether a part is matched with this graph, and not with that of a SERVICE."""
     return not (isinstance(node, Nested) and node.word == "SERVICE")
-
-
-def _shown(node: object) -> Sequence[object]:
-    """The parts of a node in which variables stand that are seen outside."""
-    match node:
-        case Query(columns=columns) if columns:
-            return [name for name, _ in columns]
-        case Query(where=where):
-            return (where,)
-        case Bind(variable=name):
-            return (name,)
-        case Nested(word="MINUS"):
-            return ()
-        case Pattern() | Nested() | Union() | Group() | Values():
-            return children(node)
-        case _:
-            return ()
 
 
 def _ends(start: Term, end: Term) -> tuple[Variable, ...]:

@@ -2,23 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Cell, Row } from "../src/api/types.ts";
-import { bars, bins, chartsOf, dots, lines } from "../src/results/charts.ts";
+import type { Row } from "../src/api/types.ts";
+import { bars, bins, chartsOf, dots, firstView, lines } from "../src/results/charts.ts";
 import { columnsOf, headingOf, pinsOf, wordsOf } from "../src/results/columns.ts";
 import { spotsForNames } from "../src/results/labels.ts";
 import { binBounds, numberScale, timeAxis, yearBounds } from "../src/results/scales.ts";
-import { firstView } from "../src/results/views.ts";
-import { several } from "../src/results/words.ts";
+import { pluralize } from "../src/results/words.ts";
+import { number, text, thing, typed } from "./cells.ts";
 
-const XSD = "http://www.w3.org/2001/XMLSchema#";
-const thing = (name: string): Cell => ({ type: "iri", value: `http://x/${name}`, label: name });
-const number = (value: number): Cell => ({
-  type: "literal",
-  value: String(value),
-  datatype: `${XSD}integer`,
-});
-const day = (value: string): Cell => ({ type: "literal", value, datatype: `${XSD}date` });
-const text = (value: string): Cell => ({ type: "literal", value });
+const day = (value: string) => typed(value, "date");
 
 function kinds(names: string[], rows: Row[], ordered = false): string[] {
   return chartsOf(columnsOf(names, rows, []), rows, ordered).map(({ kind }) => kind);
@@ -137,7 +129,7 @@ test("two numbers of each row suggest a scatter, named by what the rows are abou
   assert.deepEqual(kinds(["moon", "mass", "diameter"], rows), ["bars", "bars", "scatter"]);
   const chart = chartsOf(columnsOf(["moon", "mass", "diameter"], rows, []), rows, false).at(-1);
   assert.ok(chart?.kind === "scatter");
-  assert.deepEqual(dots(chart, rows, "en").at(-1), { row: 2, name: "m3", across: 3, value: 9 });
+  assert.deepEqual(dots(chart, rows, "en").at(-1), { name: "m3", across: 3, value: 9 });
 });
 
 test("the largest bar comes first unless the order of the rows counts; rows without a number are left out", () => {
@@ -240,7 +232,7 @@ test("a column is headed by the graph's name for what it holds", () => {
 
 test("the plural of a noun", () => {
   const nouns = ["moon", "country", "launch", "day", "series", "Monde"];
-  assert.deepEqual(nouns.map(several), [
+  assert.deepEqual(nouns.map(pluralize), [
     "moons",
     "countries",
     "launches",

@@ -4,12 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Text } from "@codemirror/state";
 import { classHighlighter, highlightTree } from "@lezer/highlight";
-import type { Vocabulary } from "../src/api/types.ts";
-import { spanOf, sparql } from "../src/editor/editor.ts";
-import { compact, options } from "../src/editor/names.ts";
+import type { FindingView, VocabularyView } from "../src/api/types.ts";
+import { compact, options, spanOf, sparql } from "../src/editor/editor.ts";
 import { tokenLines } from "../src/editor/sparql.ts";
 
-const VOCABULARY: Vocabulary = {
+const VOCABULARY: VocabularyView = {
   prefixes: { ex: "http://e.org/", ont: "http://e.org/ontology#" },
   classes: [{ iri: "http://e.org/ontology#Moon", label: "moon", count: 50 }],
   predicates: [{ iri: "http://e.org/ontology#orbits", label: "is a satellite of", count: 90 }],
@@ -55,44 +54,19 @@ test("an IRI becomes the shortest name that SPARQL allows", () => {
   assert.equal(compact("http://other.org/x", VOCABULARY.prefixes), "<http://other.org/x>");
 });
 
-test("names are found by their label as well as by their end", () => {
-  assert.deepEqual(
-    options("satell", "", VOCABULARY).map((one) => one.label),
-    ["ont:orbits"],
-  );
-  assert.deepEqual(
-    options("ont:mo", "", VOCABULARY).map((one) => one.label),
-    ["ont:Moon"],
-  );
-});
-
-test("variables are those of the query, and words of SPARQL come without a vocabulary", () => {
-  assert.deepEqual(
-    options("?p", "SELECT ?planet { ?planet a ?p }", null).map((one) => one.label),
-    ["?planet"],
-  );
-  assert.ok(options("opt", "", null).some((one) => one.label === "OPTIONAL"));
+test("names are found by their label as well as by their end, variables in the query", () => {
+  const offered = (typed: string, query: string, known: VocabularyView | null) =>
+    options(typed, query, known).map((one) => one.label);
+  assert.deepEqual(offered("satell", "", VOCABULARY), ["ont:orbits"]);
+  assert.deepEqual(offered("ont:mo", "", VOCABULARY), ["ont:Moon"]);
+  assert.deepEqual(offered("?p", "SELECT ?planet { ?planet a ?p }", null), ["?planet"]);
+  assert.ok(offered("opt", "", null).includes("OPTIONAL"), "without a vocabulary");
 });
 
 test("a finding marks what it is about, and stays within a text that is shorter by now", () => {
   const doc = Text.of(["SELECT ?x {", "  ?x ont:orbts ?y", "}"]);
-  const at = (
-    start: number | null,
-    end: number | null,
-    line: number | null,
-    column: number | null,
-  ) =>
-    spanOf(doc, {
-      check: "",
-      certainty: 1,
-      message: "",
-      severity: "error",
-      repair: null,
-      start,
-      end,
-      line,
-      column,
-    });
+  const at = (...[start, end, line, column]: (number | null)[]) =>
+    spanOf(doc, { start, end, line, column } as FindingView);
   assert.deepEqual(at(17, 26, 2, 6), { from: 17, to: 26 });
   assert.deepEqual(at(null, null, 2, 6), { from: 17, to: 26 });
   assert.deepEqual(at(400, 500, 90, 90), { from: doc.length - 1, to: doc.length });

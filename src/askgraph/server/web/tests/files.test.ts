@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatOf, isName, judged, sizeText, suggestedName } from "../src/add/files.ts";
-import { listed, ranked } from "../src/browse/TermList.tsx";
+import { formatOf, formatSize, isName, judgeFiles, suggestName } from "../src/add/files.ts";
+import { listed, rankHits } from "../src/browse/TermList.tsx";
 
 const file = (name: string, size = 10) => new File(["x".repeat(size)], name);
 
@@ -18,7 +18,7 @@ test("a file's format is what its name ends in, compressed or not", () => {
 test("each file is told what is wrong with it", () => {
   const files = [file("a.ttl"), file("b.txt"), file("c.nt", 0), file("a.ttl"), file("d.ttl", 90)];
   assert.deepEqual(
-    judged(files, 100).map(({ fault }) => fault),
+    judgeFiles(files, 100).map(({ fault }) => fault),
     [null, "unknown", "empty", "twice", "large"],
   );
 });
@@ -30,10 +30,10 @@ test("a name is suggested that the server takes", () => {
     "--a--.nt",
     "x".repeat(99),
   ]) {
-    assert.ok(isName(suggestedName(from)), `${from}: ${suggestedName(from)}`);
+    assert.ok(isName(suggestName(from)), `${from}: ${suggestName(from)}`);
   }
-  assert.equal(suggestedName("https://query.wikidata.org/sparql"), "wikidata-org");
-  assert.equal(suggestedName(""), "");
+  assert.equal(suggestName("https://query.wikidata.org/sparql"), "wikidata-org");
+  assert.equal(suggestName(""), "");
 });
 
 test("a name is small letters, digits and hyphens", () => {
@@ -68,7 +68,7 @@ test("of names that match alike the shortest comes first", () => {
       kind: "entity",
       score,
     }) as const;
-  const found = ranked([hit("Titan II", 1), hit("Titan", 1), hit("Titania", 0.7)]);
+  const found = rankHits([hit("Titan II", 1), hit("Titan", 1), hit("Titania", 0.7)]);
   assert.deepEqual(
     found.map(({ label }) => label),
     ["Titan", "Titan II", "Titania"],
@@ -77,7 +77,7 @@ test("of names that match alike the shortest comes first", () => {
 
 test("a size is written in words of the language, in the plural where it is one", () => {
   const sizes = (locale: string) =>
-    [1, 70, 7_400_000].map((size) => sizeText(size, locale).replace(/\s/g, " "));
+    [1, 70, 7_400_000].map((size) => formatSize(size, locale).replace(/\s/g, " "));
   assert.deepEqual(sizes("en"), ["1 byte", "70 bytes", "7.4 MB"]);
   assert.deepEqual(sizes("de"), ["1 Byte", "70 Byte", "7,4 MB"]);
   assert.deepEqual(sizes("fr"), ["1 octet", "70 octets", "7,4 Mo"]);

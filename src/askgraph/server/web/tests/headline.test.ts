@@ -2,64 +2,27 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AnswerView, Cell } from "../src/api/types.ts";
-import { headlineOf, piecesOf, wantsPlaces } from "../src/ask/headline.ts";
+import type { AnswerView } from "../src/api/types.ts";
+import { headlineOf, piecesOf, wantsPlaces } from "../src/ask/HeadlineView.tsx";
+import { text, thing } from "./cells.ts";
 
-const iri = (name: string): Cell => ({ type: "iri", value: `http://e.org/${name}`, label: name });
-const literal = (value: string): Cell => ({ type: "literal", value });
-
+/** An answer, as far as its headline goes. */
 function answer(changes: Partial<AnswerView>): AnswerView {
   const cells = changes.cells ?? [];
-  return {
-    status: "answer",
-    form: "SELECT",
-    sparql: "SELECT …",
-    graph: "space",
-    columns: ["moon"],
-    rows: [],
-    cells,
-    total: cells.length,
-    boolean: null,
-    answer_columns: ["moon"],
-    ordered: false,
-    chosen: false,
-    confidence: 0.9,
-    words: "The moons.",
-    sentence: "",
-    unused_words: [],
-    interpretation: null,
-    labels: {},
-    evidence: [{ row: 0, triples: [], words: [] }],
-    why_empty: null,
-    truncated: null,
-    cut_short: null,
-    confirmed: null,
-    clarification: null,
-    options: [],
-    reason: null,
-    missing: [],
-    seconds: 0.1,
-    usage: {
-      requests: 1,
-      llm_calls: 0,
-      input_tokens: 0,
-      cached_tokens: 0,
-      output_tokens: 0,
-      money: 0,
-    },
-    ...changes,
-  };
+  const usual = { columns: ["moon"], answer_columns: ["moon"], total: cells.length, cells };
+  const none = { boolean: null, truncated: null, sentence: "", labels: {} };
+  return { ...usual, ...none, ...changes } as AnswerView;
 }
 
 test("one value is said large, without the columns of context", () => {
   const found = headlineOf(
-    answer({ columns: ["note", "moon"], cells: [[literal("context"), iri("Io")]] }),
+    answer({ columns: ["note", "moon"], cells: [[text("context"), thing("Io")]] }),
   );
-  assert.deepEqual(found, { kind: "value", cells: [iri("Io")] });
+  assert.deepEqual(found, { kind: "value", cells: [thing("Io")] });
 });
 
 test("a few names are a list, many a table, and so is a list that was cut off", () => {
-  const rows = (count: number) => Array.from({ length: count }, (_, at) => [iri(`moon ${at}`)]);
+  const rows = (count: number) => Array.from({ length: count }, (_, at) => [thing(`moon ${at}`)]);
   assert.equal(headlineOf(answer({ cells: rows(12) })).kind, "list");
   assert.deepEqual(headlineOf(answer({ cells: rows(13) })), {
     kind: "table",
@@ -76,7 +39,7 @@ test("a few names are a list, many a table, and so is a list that was cut off", 
 test("rows that were counted and not all sent are not said to be the first", () => {
   const found = headlineOf(
     answer({
-      cells: [[iri("Io")]],
+      cells: [[thing("Io")]],
       total: 500,
       truncated: { by: "askgraph", reason: "the first 1 of 500 rows" },
     }),
@@ -89,7 +52,7 @@ test("several values say what each is", () => {
     answer({
       columns: ["diameter", "mean_temperature"],
       answer_columns: ["diameter", "mean_temperature"],
-      cells: [[literal("6792"), literal("-65")]],
+      cells: [[text("6792"), text("-65")]],
     }),
   );
   assert.ok(found.kind === "value");
@@ -97,7 +60,7 @@ test("several values say what each is", () => {
 });
 
 test("a long text is no headline", () => {
-  assert.equal(headlineOf(answer({ cells: [[literal("word ".repeat(60))]] })).kind, "table");
+  assert.equal(headlineOf(answer({ cells: [[text("word ".repeat(60))]] })).kind, "table");
 });
 
 test("a yes, and nothing at all, are said as such", () => {
@@ -106,20 +69,20 @@ test("a yes, and nothing at all, are said as such", () => {
 });
 
 test("unbound values are passed over", () => {
-  assert.deepEqual(headlineOf(answer({ cells: [[iri("Io")], [null]] })), {
+  assert.deepEqual(headlineOf(answer({ cells: [[thing("Io")], [null]] })), {
     kind: "list",
-    cells: [iri("Io")],
+    cells: [thing("Io")],
   });
 });
 
 test("a sentence is cut at the things that it names", () => {
-  const cells = [[iri("Io")], [iri("Titan")], [iri("Europa")]];
+  const cells = [[thing("Io")], [thing("Titan")], [thing("Europa")]];
   const sentence = "Io (3,643 km), Titan and 9 more are moons.";
   assert.deepEqual(piecesOf(answer({ cells, sentence })), [
     "",
-    iri("Io"),
+    thing("Io"),
     " (3,643 km), ",
-    iri("Titan"),
+    thing("Titan"),
     " and 9 more are moons.",
   ]);
 });

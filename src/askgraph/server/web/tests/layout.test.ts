@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Box, boxOf, laidOut } from "../src/browse/layout.ts";
+import { type Box, boxOf, layOut } from "../src/browse/layout.ts";
 
 const boxes = (count: number): Box[] =>
   Array.from({ length: count }, (_, at) => ({
@@ -29,9 +29,9 @@ for (const [width, height, count] of [
 ] as const) {
   test(`${count} classes have their own places on ${width} × ${height}`, () => {
     const links = Array.from({ length: 16 }, (_, at) => link(at % count, (at * 5 + 1) % count));
-    const [nodes, edges] = laidOut(boxes(count), links, width, height);
+    const [nodes, edges] = layOut(boxes(count), links, width, height);
     assert.equal(edges.length, 16);
-    assert.deepEqual(laidOut(boxes(count), links, width, height), [nodes, edges]);
+    assert.deepEqual(layOut(boxes(count), links, width, height), [nodes, edges]);
     const areas = nodes.map(boxOf);
     for (const [at, one] of areas.entries()) {
       assert.ok(one.left >= 0 && one.right <= width && one.top >= 0 && one.bottom <= height);
@@ -51,7 +51,7 @@ for (const [width, height, count] of [
 }
 
 test("a class is linked to itself by a loop, and to a class that is not drawn by nothing", () => {
-  const [, edges] = laidOut(boxes(2), [link(0, 0), link(0, 7)], 600, 400);
+  const [, edges] = layOut(boxes(2), [link(0, 0), link(0, 7)], 600, 400);
   assert.deepEqual(
     edges.map(({ source, target }) => [source, target]),
     [["c0", "c0"]],

@@ -2,11 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Cell, Row } from "../src/api/types.ts";
+import type { Row } from "../src/api/types.ts";
 import { columnsOf } from "../src/results/columns.ts";
 import { degreesIn, pinsAt, thingsOf } from "../src/results/places.ts";
-
-const thing = (name: string): Cell => ({ type: "iri", value: `http://x/${name}`, label: name });
+import { thing } from "./cells.ts";
 
 test("several things are asked for, each once; one thing, texts and many are not", () => {
   const things = (rows: Row[]) => thingsOf(columnsOf(["town"], rows, []), rows);

@@ -19,7 +19,7 @@ test("each size of text is one of those that have a name, and each of these is u
     })),
   );
   const odd = used.filter(({ name, value }) =>
-    name === "boards/export.ts" // writes files that have no style sheet
+    name === "boards/export.tsx" // writes files that have no style sheet
       ? !TOKENS.includes(`: ${value.split(" /")[0]};`)
       : !/^"?inherit|var\(--text[\w-]*\)|pixels\(/.test(value),
   );

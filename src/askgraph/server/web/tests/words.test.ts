@@ -3,27 +3,16 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import type { Step } from "../src/api/types.ts";
 import { sureness } from "../src/ask/AnswerPart.tsx";
-import { stepTitle } from "../src/ask/stepWords.ts";
+import { stepTitle } from "../src/ask/Steps.tsx";
 import asking from "../src/ask/words.json";
 import { formatSeconds, LANGUAGES, learned, texts } from "../src/i18n/index.ts";
 import { speak } from "../src/i18n/languages.ts";
 import { methodTitle, methodWords } from "../src/parts/methods.ts";
 
 test("a step is one line, however long what it says", () => {
-  const title = stepTitle({
-    step: "thought",
-    text: `${"so ".repeat(90)}\nand on`,
-    usage: {
-      seconds: 0,
-      requests: 0,
-      llm_calls: 0,
-      input_tokens: 0,
-      cached_tokens: 0,
-      output_tokens: 0,
-      money: 0,
-    },
-  });
+  const title = stepTitle({ step: "thought", text: `${"so ".repeat(90)}\nand on` } as Step);
   assert.ok(title.length <= 140 && title.endsWith("…") && !title.includes("\n"), title);
 });
 

@@ -1,13 +1,13 @@
 // Adds a graph, from files or from an address.
 
 import { useEffect, useId, useState } from "preact/hooks";
-import type { Added } from "../api/jobs.ts";
+import type { AddedView } from "../api/types.ts";
 import { knownGraphs, knownMe, knownServer, may } from "../app/known.ts";
 import { graphAddress, navigate } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
 import { formatNumber } from "../i18n/index.ts";
 import { Button, ProblemNote } from "../parts/parts.tsx";
-import { TabList } from "../results/TabList.tsx";
+import { TabList } from "../results/controls.tsx";
 import { type Adding, adding, cancel, restart } from "./adding.ts";
 import { AddressForm, FilesForm } from "./forms.tsx";
 import { say, stageWords } from "./words.ts";
@@ -51,21 +51,20 @@ export function AddPage() {
   );
 }
 
-// The progress of adding a graph, and links to it when it is there.
-
+/** The progress of adding a graph, and links to it when it is there. */
 function AddProgress({ now }: { now: Adding }) {
   switch (now.state) {
     case "sending":
       return <Bar name={now.name} doing={say.sending} share={now.share} />;
     case "working": {
       const { state, doing, done, total } = now.job;
-      const share = total ? done / total : null;
+      const known = doing ? stageWords(doing) : say.running;
       return (
         <Bar
           name={now.name}
-          doing={state === "queued" ? say.queued : doing ? stageWords(doing) : say.running}
-          share={share}
-          count={share === null && done > 0 ? formatNumber(done) : ""}
+          doing={state === "queued" ? say.queued : known}
+          share={total ? done / total : null}
+          count={!total && done > 0 ? formatNumber(done) : ""}
         />
       );
     }
@@ -94,23 +93,19 @@ interface BarProps {
 }
 
 function Bar({ name, doing, share, count = "" }: BarProps) {
+  const known = share === null ? null : Math.min(1, Math.max(0, share));
   return (
     <div class="card stack near adding">
       <h2>
         <bdi>{name}</bdi>
       </h2>
-      <progress
-        aria-label={doing}
-        max={1}
-        {...(share === null ? {} : { value: Math.min(1, Math.max(0, share)) })}
-      />
+      <progress aria-label={doing} max={1} {...(known !== null && { value: known })} />
       <div class="row spread">
         <p role="status">
-          {doing}
-          {share !== null && (
-            <span class="muted number"> {say.percent(Math.round(share * 100))}</span>
-          )}
-          {count && <span class="muted number"> {count}</span>}
+          {doing}{" "}
+          <span class="muted number">
+            {known === null ? count : say.percent(Math.round(known * 100))}
+          </span>
         </p>
         <Button onClick={() => void cancel()}>{say.cancel}</Button>
       </div>
@@ -118,7 +113,7 @@ function Bar({ name, doing, share, count = "" }: BarProps) {
   );
 }
 
-function Done({ name, added }: { name: string; added: Added | null }) {
+function Done({ name, added }: { name: string; added: AddedView | null }) {
   return (
     <div class="card stack near adding" role="status">
       <h2>

@@ -2,14 +2,15 @@
 
 import { signal } from "@preact/signals";
 import { problemFrom } from "../api/http.ts";
-import { type Added, cancelJob, type Job, watchJob } from "../api/jobs.ts";
-import type { Problem } from "../api/types.ts";
+import { cancelJob, watchJob } from "../api/jobs.ts";
+import type { AddedView, JobView, Problem } from "../api/types.ts";
 import { knownGraphs } from "../app/known.ts";
 
+/** How far adding a graph is; `share` between 0 and 1, null if it is not known. */
 export type Adding =
   | { readonly state: "sending"; readonly name: string; readonly share: number | null }
-  | { readonly state: "working"; readonly name: string; readonly job: Job }
-  | { readonly state: "done"; readonly name: string; readonly added: Added | null }
+  | { readonly state: "working"; readonly name: string; readonly job: JobView }
+  | { readonly state: "done"; readonly name: string; readonly added: AddedView | null }
   | { readonly state: "cancelled" }
   | { readonly state: "failed"; readonly problem: Problem };
 
@@ -28,17 +29,23 @@ let leaving = new AbortController();
 /** Adds a graph: `sent` sends it and returns its job. */
 export async function add(
   name: string,
-  sent: (told: (share: number) => void, signal: AbortSignal) => Promise<Job>,
+  sent: (told: (share: number) => void, signal: AbortSignal) => Promise<JobView>,
 ): Promise<void> {
   leaving = new AbortController();
   const { signal: left } = leaving;
-  adding.value = { state: "sending", name, share: null };
+  const told = (share: number | null) => {
+    adding.value = { state: "sending", name, share };
+  };
+  told(null);
   try {
-    const told = (share: number) => {
-      if (adding.value?.state === "sending") adding.value = { state: "sending", name, share };
-    };
     const begun = await sent(told, left);
-    await follow(name, begun, left);
+    adding.value = stateOf(name, begun);
+    if (adding.value.state === "working")
+      for await (const job of watchJob(begun.id, left)) adding.value = stateOf(name, job);
+    if (adding.value.state !== "done") return;
+    for (const held of [draft.name, draft.address]) held.value = "";
+    draft.files.value = [];
+    await knownGraphs.load();
   } catch (error) {
     adding.value = left.aborted
       ? { state: "cancelled" }
@@ -63,32 +70,10 @@ export function restart(): void {
   adding.value = null;
 }
 
-async function follow(name: string, begun: Job, left: AbortSignal): Promise<void> {
-  take(name, begun);
-  if (adding.value?.state === "working") {
-    for await (const job of watchJob(begun.id, left)) take(name, job);
-  }
-  if (adding.value?.state === "done") await knownGraphs.load();
-}
-
-function take(name: string, job: Job): void {
-  switch (job.state) {
-    case "queued":
-    case "running":
-      adding.value = { state: "working", name, job };
-      break;
-    case "done":
-      for (const held of [draft.name, draft.address]) held.value = "";
-      draft.files.value = [];
-      adding.value = { state: "done", name: job.graph || name, added: job.added ?? null };
-      break;
-    case "cancelled":
-      adding.value = { state: "cancelled" };
-      break;
-    case "failed":
-      adding.value = {
-        state: "failed",
-        problem: job.problem ?? { type: "about:blank", title: "", status: 500, detail: "" },
-      };
-  }
+function stateOf(name: string, job: JobView): Adding {
+  const problem = job.problem ?? { type: "about:blank", title: "", status: 500, detail: "" };
+  if (job.state === "failed") return { state: "failed", problem };
+  if (job.state === "cancelled") return { state: "cancelled" };
+  if (job.state !== "done") return { state: "working", name, job };
+  return { state: "done", name: job.graph || name, added: job.added ?? null };
 }

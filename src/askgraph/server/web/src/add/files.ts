@@ -41,28 +41,26 @@ export function formatOf(name: string): string | null {
 }
 
 /** The files with what is wrong with each; all together may have so many bytes. */
-export function judged(files: readonly File[], most: number): Judged[] {
+export function judgeFiles(files: readonly File[], most: number): Judged[] {
   let bytes = 0;
   const seen = new Set<string>();
   return files.map((file) => {
     const format = formatOf(file.name);
     bytes += file.size;
-    const fault = !format
-      ? "unknown"
-      : file.size === 0
-        ? "empty"
-        : bytes > most
-          ? "large"
-          : seen.has(file.name)
-            ? "twice"
-            : null;
+    const faults: Readonly<Record<Fault, boolean>> = {
+      unknown: format === null,
+      empty: file.size === 0,
+      large: bytes > most,
+      twice: seen.has(file.name),
+    };
+    const fault = (Object.keys(faults) as Fault[]).find((one) => faults[one]) ?? null;
     seen.add(file.name);
     return { file, format, fault };
   });
 }
 
 /** A name for a graph, from a file's name or an address: small letters, digits and hyphens. */
-export function suggestedName(from: string): string {
+export function suggestName(from: string): string {
   const stem = URL.canParse(from)
     ? new URL(from).hostname.replace(/^(www|query|sparql)\./, "")
     : from.replace(/\.(gz|bz2|xz)$/i, "").replace(/\.[a-z0-9]+$/i, "");
@@ -76,7 +74,7 @@ export function suggestedName(from: string): string {
 }
 
 /** A size as people write it. */
-export function sizeText(bytes: number, locale: string): string {
+export function formatSize(bytes: number, locale: string): string {
   const [unit, size] = UNITS.find(([, least]) => bytes >= least) ?? ["byte", 1];
   const digits = size > 1 && bytes / size < 10 ? 1 : 0;
   const unitDisplay = unit === "byte" ? "long" : "short";

@@ -1,14 +1,13 @@
 // Files to make a graph of: dropped or chosen, checked before anything is sent.
 
-import { useId, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { addAddress, upload } from "../api/jobs.ts";
 import { knownGraphs, knownServer } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
-import { Icon } from "../parts/Icon.tsx";
-import { Button, dotted, type FieldProps, Form } from "../parts/parts.tsx";
+import { Button, Field, Form, joinWithDots } from "../parts/parts.tsx";
 import { linkOf } from "../results/values.ts";
 import { add, draft } from "./adding.ts";
-import { ENDINGS, isName, judged, sizeText, suggestedName } from "./files.ts";
+import { ENDINGS, formatSize, isName, judgeFiles, suggestName } from "./files.ts";
 import { say } from "./words.ts";
 
 const MEGABYTE = 1_000_000;
@@ -17,37 +16,36 @@ export function FilesForm() {
   const files = draft.files.value;
   const name = draft.name.value;
   const most = (knownServer.value.value?.upload_mb ?? 200) * MEGABYTE;
-  const found = judged(files, most);
+  const found = judgeFiles(files, most);
   const ready = files.length > 0 && found.every(({ fault }) => fault === null) && isFree(name);
   const take = (more: readonly File[]) => {
     draft.files.value = [...files, ...more];
-    if (name === "" && more[0]) draft.name.value = suggestedName(more[0].name);
+    if (name === "" && more[0]) draft.name.value = suggestName(more[0].name);
   };
   return (
     <Form
-      class="add-form"
+      class="add-form stack"
       onSend={() => {
-        if (ready) void add(name, (sent, signal) => upload(name, files, { sent, signal }));
+        if (ready) void add(name, (sent, signal) => upload(name, files, sent, signal));
       }}
     >
-      <DropZone onFiles={take} most={sizeText(most, locale.value)} />
+      <DropZone onFiles={take} most={formatSize(most, locale.value)} />
       {found.length > 0 && (
         <ul class="files stack close">
           {found.map(({ file, format, fault }, at) => (
-            <li key={`${at} ${file.name}`} class={fault ? "file wrong" : "file"}>
-              <bdi class="file-name">{file.name}</bdi>
+            <li key={`${at} ${file.name}`} class={fault ? "file sheet wrong" : "file sheet"}>
+              <bdi class="file-name broken">{file.name}</bdi>
               <span class="muted small number">
-                {dotted(format, sizeText(file.size, locale.value))}
+                {joinWithDots(format, formatSize(file.size, locale.value))}
               </span>
               <Button
                 look="quiet icon small"
+                icon="cross"
                 label={say.takeOut(file.name)}
                 onClick={() => {
                   draft.files.value = files.filter((_, other) => other !== at);
                 }}
-              >
-                <Icon name="cross" size={14} />
-              </Button>
+              />
               {fault && (
                 <p class="fault small" role="alert">
                   {say[fault]}
@@ -63,11 +61,9 @@ export function FilesForm() {
           draft.name.value = typed;
         }}
       />
-      <div>
-        <Button look="primary" type="submit" disabled={!ready}>
-          {say.addFiles}
-        </Button>
-      </div>
+      <Button look="primary" type="submit" disabled={!ready}>
+        {say.addFiles}
+      </Button>
     </Form>
   );
 }
@@ -84,7 +80,7 @@ function DropZone({ onFiles, most }: ZoneProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same by keys
     <div
-      class={over ? "drop over" : "drop"}
+      class={over ? "drop stack close over" : "drop stack close"}
       onDragOver={(event) => {
         event.preventDefault();
         setOver(true);
@@ -96,7 +92,7 @@ function DropZone({ onFiles, most }: ZoneProps) {
         onFiles([...(event.dataTransfer?.files ?? [])]);
       }}
     >
-      <p class="drop-title">{say.drop}</p>
+      <p class="large note-title">{say.drop}</p>
       <p class="muted small">{say.or}</p>
       <Button look="" onClick={() => input.current?.click()}>
         {say.choose}
@@ -129,21 +125,21 @@ export function AddressForm() {
   const ready = link !== null && isFree(name);
   return (
     <Form
-      class="add-form"
+      class="add-form stack"
       onSend={() => {
-        if (ready) void add(name, (_, signal) => addAddress({ name, url: link }, { signal }));
+        if (ready) void add(name, (_, signal) => addAddress({ name, url: link }, signal));
       }}
     >
-      <HintedField
+      <Field
         label={say.address}
         value={address}
         onText={(typed) => {
           draft.address.value = typed;
-          if (!named) draft.name.value = suggestedName(typed.trim());
+          if (!named) draft.name.value = suggestName(typed.trim());
         }}
         fault={address.trim() !== "" && link === null ? say.addressWrong : null}
         hint={say.addressHint}
-        input={{ type: "url", inputMode: "url", placeholder: "https://example.org/sparql" }}
+        input={{ type: "url", autocomplete: "off", placeholder: "https://example.org/sparql" }}
       />
       <NameField
         name={name}
@@ -152,11 +148,9 @@ export function AddressForm() {
           setNamed(true);
         }}
       />
-      <div>
-        <Button look="primary" type="submit" disabled={!ready}>
-          {say.addAddress}
-        </Button>
-      </div>
+      <Button look="primary" type="submit" disabled={!ready}>
+        {say.addAddress}
+      </Button>
     </Form>
   );
 }
@@ -165,44 +159,14 @@ export function AddressForm() {
 
 function NameField({ name, onName }: { name: string; onName: (name: string) => void }) {
   return (
-    <HintedField
+    <Field
       label={say.name}
       value={name}
       onText={(typed) => onName(typed.toLowerCase())}
       fault={faultOf(name)}
       hint={say.nameHint}
-      input={{ class: "name-field", autocapitalize: "none", spellcheck: false, maxLength: 40 }}
+      input={{ class: "name-field", autocomplete: "off", autocapitalize: "none", maxLength: 40 }}
     />
-  );
-}
-
-interface HintedProps extends FieldProps {
-  /** What is wrong with the text; it takes the place of the hint. */
-  readonly fault: string | null;
-  readonly hint: string;
-}
-
-function HintedField({ label, value, onText, fault, hint, input }: HintedProps) {
-  const id = useId();
-  return (
-    <div>
-      <label class="label" for={id}>
-        {label}
-      </label>
-      <input
-        {...input}
-        id={id}
-        class={`field ${input?.class ?? ""}`}
-        autocomplete="off"
-        value={value}
-        aria-invalid={fault !== null}
-        aria-describedby={`${id}-hint`}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-      <p id={`${id}-hint`} class={fault ? "fault small" : "muted small"}>
-        {fault ?? hint}
-      </p>
-    </div>
   );
 }
 

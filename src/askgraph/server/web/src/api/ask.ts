@@ -1,64 +1,60 @@
 // Questions and runs: events, taken up again if the connection breaks, and actions on runs.
 
-import type * as api from "../../build/api.ts";
-import { eventsOf } from "./events.ts";
-import { get, ProblemError, post, remove, removed, request, withQuery } from "./http.ts";
-import type { Asking, Problem, RunEvent, RunView, Step, Verdict } from "./types.ts";
+import { streamEvents } from "./events.ts";
+import { get, ProblemError, post, remove, request, UNREACHABLE, withQuery } from "./http.ts";
+import type * as api from "./types.ts";
+import type { RunEvent, RunView, Step } from "./types.ts";
 
 const ENDS = new Set(["outcome", "problem", "cancelled", "handed_back"]);
 const OUTCOMES = new Set(["answer", "clarification", "refusal"]);
 const WAITS = [200, 1000, 3000, 6000];
 
 /** Asks, and yields the events; a broken connection is taken up again. */
-export async function* ask(asking: Asking, signal: AbortSignal): AsyncGenerator<RunEvent> {
-  yield* resumed(eventsOf("POST", "/ask", asking, { signal }), "", signal);
+export async function* ask(asking: api.Asking, signal: AbortSignal): AsyncGenerator<RunEvent> {
+  yield* resume(streamEvents("POST", "/ask", asking, signal), "", signal);
 }
 
 /** Yields the events of a run that was begun before. */
 export async function* watch(run: string, signal: AbortSignal): AsyncGenerator<RunEvent> {
-  yield* resumed(eventsOf("GET", eventsPath(run, -1), undefined, { signal }), run, signal);
+  yield* resume(eventsAfter(run, -1, signal), run, signal);
 }
 
 export const runOf = (id: string) => get<RunView>(`/runs/${encodeURIComponent(id)}`);
-export const cancel = (id: string) => post<unknown>(`/runs/${id}/cancel`, {});
+export const cancel = (id: string) => post<unknown>(`/runs/${id}/cancel`);
 export const choose = (id: string, option: number) =>
   post<RunView>(`/runs/${id}/choose`, { option });
 export const nextOf = (id: string) => get<api.NextView>(`/runs/${encodeURIComponent(id)}/next`);
 export const edit = (id: string, query: string) =>
   post<RunView>(`/runs/${encodeURIComponent(id)}/edit`, { query });
-export const feedback = (id: string, verdict: Verdict, comment: string) =>
+export const feedback = (id: string, verdict: api.Verdict, comment: string) =>
   post<RunView["feedback"]>(`/runs/${id}/feedback`, comment ? { verdict, comment } : { verdict });
-export const confirm = (id: string) => post<RunView>(`/runs/${id}/confirm`, {});
-export const withdraw = (id: string) => removed<RunView>(`/runs/${id}/confirm`);
+export const confirm = (id: string) => post<RunView>(`/runs/${id}/confirm`);
+export const withdraw = (id: string) => remove<RunView>(`/runs/${id}/confirm`);
 export const share = (id: string, shared: boolean) =>
   post<RunView>(`/runs/${id}/share`, { shared });
 export const forget = (id: string) => remove(`/runs/${id}`);
 export const forgetAll = () => remove("/runs");
 
-export const runs = (wanted: {
-  session?: string;
-  search?: string;
-  before?: string;
-  limit?: number;
-}) => get<api.RunsView>(withQuery("/runs", wanted));
+export const runs = (wanted: { search?: string; before?: string; limit: number }) =>
+  get<api.RunsView>(withQuery("/runs", wanted));
 
 /** The steps of a run that is over, without its outcome. */
 export async function stepsOf(id: string): Promise<Step[]> {
-  const response = await request("GET", `/runs/${id}/trace`, undefined, {
-    accept: "application/x-ndjson",
-  });
+  const accept = "application/x-ndjson";
+  const response = await request("GET", `/runs/${id}/trace`, undefined, { accept });
   const lines = (await response.text()).split("\n").filter((line) => line !== "");
   return lines
     .map((line) => JSON.parse(line) as { step?: string })
     .filter((line): line is Step => line.step !== undefined && !OUTCOMES.has(line.step));
 }
 
-function eventsPath(run: string, after: number): string {
-  return withQuery(`/runs/${run}/events`, after < 0 ? {} : { after });
+function eventsAfter(run: string, after: number, signal: AbortSignal) {
+  const path = withQuery(`/runs/${run}/events`, after < 0 ? {} : { after });
+  return streamEvents("GET", path, undefined, signal);
 }
 
-async function* resumed(
-  first: ReturnType<typeof eventsOf>,
+async function* resume(
+  first: ReturnType<typeof streamEvents>,
   begun: string,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
@@ -69,7 +65,7 @@ async function* resumed(
   for (let attempt = 0; ; ) {
     try {
       // Read to its end: a stream that is left before is a request that was aborted.
-      for await (const { data } of stream) {
+      for await (const data of stream) {
         const event = JSON.parse(data) as RunEvent;
         if (event.seq <= seen) continue;
         seen = event.seq;
@@ -83,26 +79,15 @@ async function* resumed(
     }
     if (isOver) return;
     const wait = WAITS[attempt];
-    if (!run || wait === undefined) throw new ProblemError(BROKEN);
-    await later(wait, signal);
+    if (!run || wait === undefined) throw new ProblemError(UNREACHABLE);
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    signal.throwIfAborted();
     attempt += 1;
-    stream = eventsOf("GET", eventsPath(run, seen), undefined, { signal });
+    stream = eventsAfter(run, seen, signal);
   }
 }
-
-const BROKEN: Problem = { type: "askgraph:unreachable", title: "", status: 0, detail: "" };
 
 /** Whether the connection failed, not the request. */
 function isBroken(error: unknown): boolean {
   return error instanceof ProblemError ? error.problem.status === 0 : error instanceof TypeError;
-}
-
-function later(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
 }

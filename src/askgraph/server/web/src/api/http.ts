@@ -5,19 +5,19 @@ import type { Problem } from "./types.ts";
 
 /** The server's "no", or that it could not be reached (status 0). */
 export class ProblemError extends Error {
-  readonly problem: Problem;
-
-  constructor(problem: Problem) {
+  constructor(readonly problem: Problem) {
     super(problem.detail || problem.title);
     this.name = "ProblemError";
-    this.problem = problem;
   }
 }
 
-export interface Options {
-  readonly signal?: AbortSignal;
-  readonly accept?: string;
-}
+/** What is said of a server that gives no answer. */
+export const UNREACHABLE: Problem = {
+  type: "askgraph:unreachable",
+  title: "",
+  status: 0,
+  detail: "",
+};
 
 /** The path below /api/v1 of a graph, its name escaped. */
 export function ofGraph(graph: string, rest = ""): string {
@@ -29,50 +29,54 @@ export function withQuery(
   path: string,
   values: Readonly<Record<string, string | number | null | undefined>>,
 ): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) {
-    if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
-  }
-  const text = query.toString();
-  return text ? `${path}?${text}` : path;
+  const said = Object.entries(values).filter(([, value]) => (value ?? "") !== "");
+  const query = new URLSearchParams(said.map(([name, value]) => [name, String(value)]));
+  return query.size > 0 ? `${path}?${query}` : path;
 }
 
-export async function get<T>(path: string, options: Options = {}): Promise<T> {
-  return json(await request("GET", path, undefined, options));
+/** Sends a request and returns the JSON of its response; null if there is none. */
+async function send<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<T> {
+  const response = await request(method, path, body, { signal });
+  return (response.status === 204 ? null : await response.json()) as T;
 }
 
-export async function post<T>(path: string, body: unknown, options: Options = {}): Promise<T> {
-  return json(await request("POST", path, body, options));
-}
-
-export async function remove(path: string, options: Options = {}): Promise<void> {
-  await request("DELETE", path, undefined, options);
-}
-
-/** Deletes, and returns the server's view after that. */
-export async function removed<T>(path: string, options: Options = {}): Promise<T> {
-  return json(await request("DELETE", path, undefined, options));
-}
+export const get = <T>(path: string, signal?: AbortSignal) =>
+  send<T>("GET", path, undefined, signal);
+export const post = <T>(path: string, body: unknown = {}, signal?: AbortSignal) =>
+  send<T>("POST", path, body, signal);
+export const patch = <T>(path: string, body: unknown) => send<T>("PATCH", path, body);
+export const remove = <T = void>(path: string) => send<T>("DELETE", path);
 
 /** Sends a request and returns its response if that is a success; else throws `ProblemError`. */
 export async function request(
   method: string,
   path: string,
   body?: unknown,
-  { signal, accept = "application/json" }: Options = {},
+  {
+    signal,
+    accept = "application/json",
+  }: { signal?: AbortSignal | undefined; accept?: string } = {},
 ): Promise<Response> {
   const form = body instanceof FormData;
   const sent = body === undefined ? null : form ? body : JSON.stringify(body);
-  const init: RequestInit = { method, body: sent, signal: signal ?? null };
   for (;;) {
     const key = currentKey();
     const headers = new Headers({ accept });
     if (sent !== null && !form) headers.set("content-type", "application/json");
     if (key) headers.set("authorization", `Bearer ${key}`);
-    const response = await reached(`/api/v1${path}`, { ...init, headers });
+    const init = { method, headers, body: sent, signal: signal ?? null };
+    const response = await fetch(`/api/v1${path}`, init).catch((error) => {
+      throw signal?.aborted ? error : new ProblemError(UNREACHABLE);
+    });
     if (response.ok) return response;
     if (response.status !== 401) throw new ProblemError(await problemOf(response));
-    if (key) keyRefused(key);
+    // Unless another one was given meanwhile.
+    if (key && currentKey() === key) keepKey(null);
     if (!(await askForKey(key !== null))) throw new ProblemError(await problemOf(response));
   }
 }
@@ -99,32 +103,16 @@ export function problemFrom(error: unknown): Problem {
   return { type: "about:blank", title: String(error), status: 0, detail: "" };
 }
 
-async function reached(address: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(address, init);
-  } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ProblemError({ type: "askgraph:unreachable", title: "", status: 0, detail: "" });
-  }
-}
-
-async function json<T>(response: Response): Promise<T> {
-  return (response.status === 204 ? null : await response.json()) as T;
-}
-
 async function problemOf(response: Response): Promise<Problem> {
-  const fallback = {
+  const { status, statusText } = response;
+  const said = (await response.json().catch(() => ({}))) as Partial<Problem>;
+  return {
     type: "about:blank",
-    title: response.statusText || `HTTP ${response.status}`,
-    status: response.status,
+    title: statusText || `HTTP ${status}`,
+    status,
     detail: "",
+    ...said,
   };
-  if (!/json/.test(response.headers.get("content-type") ?? "")) return fallback;
-  try {
-    return { ...fallback, ...((await response.json()) as Partial<Problem>) };
-  } catch {
-    return fallback;
-  }
 }
 
 // The API key: asked for when the server wants one, kept until the tab is closed.
@@ -158,11 +146,6 @@ export function keepKey(key: string | null): void {
   if (key === null) sessionStorage.removeItem(NAME);
   else sessionStorage.setItem(NAME, key);
   keyInUse.value = key !== null;
-}
-
-/** Forgets a key that was refused, unless another one was given meanwhile. */
-function keyRefused(key: string): void {
-  if (currentKey() === key) keepKey(null);
 }
 
 /** Asks the person for a key, once for all requests that wait; returns whether one was given. */

@@ -1,24 +1,20 @@
 // Adding graphs: the request, and how far the work that it began is.
 
-import type * as api from "../../build/api.ts";
-import { eventsOf } from "./events.ts";
-import { currentKey, type Options, ProblemError, post, problemFrom, remove } from "./http.ts";
-import type { Problem } from "./types.ts";
+import { streamEvents } from "./events.ts";
+import { currentKey, ProblemError, post, problemFrom, remove, UNREACHABLE } from "./http.ts";
+import type { AddBody, JobView, Problem } from "./types.ts";
 
-export type Job = api.JobView;
-export type Added = api.AddedView;
-
-export const addAddress = (addition: api.AddBody, options: Options = {}) =>
-  post<Job>("/graphs", addition, options);
-
+export const addAddress = (addition: AddBody, signal: AbortSignal) =>
+  post<JobView>("/graphs", addition, signal);
 export const cancelJob = (id: string) => remove(`/jobs/${id}`);
 
 /** Sends files; `sent` gets the share that has arrived, which fetch does not report. */
 export function upload(
   name: string,
   files: readonly File[],
-  { sent, signal }: { sent: (share: number) => void; signal: AbortSignal },
-): Promise<Job> {
+  sent: (share: number) => void,
+  signal: AbortSignal,
+): Promise<JobView> {
   const form = new FormData();
   form.set("name", name);
   for (const file of files) form.append("files", file, file.name);
@@ -29,14 +25,12 @@ export function upload(
   const key = currentKey();
   if (key) request.setRequestHeader("Authorization", `Bearer ${key}`);
   return new Promise((resolve, reject) => {
-    const refused = (problem: Problem) => reject(new ProblemError(problem));
     request.upload.onprogress = ({ loaded, total }) => sent(total > 0 ? loaded / total : 0);
     request.onload = () => {
-      if (request.status < 300) resolve(request.response as Job);
-      else refused(problemOf(request));
+      if (request.status < 300) resolve(request.response as JobView);
+      else reject(new ProblemError(problemOf(request)));
     };
-    request.onerror = () =>
-      refused({ type: "askgraph:unreachable", title: "", status: 0, detail: "" });
+    request.onerror = () => reject(new ProblemError(UNREACHABLE));
     request.onabort = () => reject(signal.reason);
     signal.addEventListener("abort", () => request.abort());
     request.send(form);
@@ -44,14 +38,12 @@ export function upload(
 }
 
 /** A job as it goes on, until it is over. */
-export async function* watchJob(id: string, signal: AbortSignal): AsyncGenerator<Job> {
-  for await (const { data } of eventsOf("GET", `/jobs/${id}/events`, undefined, { signal })) {
-    yield (JSON.parse(data) as { job: Job }).job;
-  }
+export async function* watchJob(id: string, signal: AbortSignal): AsyncGenerator<JobView> {
+  for await (const data of streamEvents("GET", `/jobs/${id}/events`, undefined, signal))
+    yield (JSON.parse(data) as { job: JobView }).job;
 }
 
-function problemOf(request: XMLHttpRequest): Problem {
-  const told: unknown = request.response;
-  if (typeof told === "object" && told !== null && "title" in told) return told as Problem;
-  return problemFrom(new Error(`${request.status} ${request.statusText}`));
+function problemOf({ response, status, statusText }: XMLHttpRequest): Problem {
+  const isProblem = typeof response === "object" && response !== null && "title" in response;
+  return isProblem ? response : problemFrom(new Error(`${status} ${statusText}`));
 }

@@ -2,34 +2,10 @@
 
 import type * as api from "../../build/api.ts";
 
-export type Alternative = api.AlternativeView;
-export type Arrangement = api.ArrangementView;
-export type Cell = api.Cell;
-export type Completion = api.CompletionView;
-export type Confirmed = api.ConfirmedView;
-export type Evidence = api.EvidenceView;
-export type Finding = api.FindingView;
-export type GraphSummary = api.GraphSummary;
-export type Me = api.MeView;
-export type MethodInfo = api.MethodView;
-export type Methods = api.MethodsView;
-export type ModelInfo = api.ModelView;
-export type Part = api.PartView;
-export type Parts = api.PartsView;
-export type Piece = api.PieceView;
-export type Problem = api.Problem;
-export type RunSummary = api.RunSummary;
-export type RunView = api.RunView;
-export type ServerInfo = api.ServerView;
-export type Usage = api.UsageView;
-export type Validation = api.ValidationView;
+export type * from "../../build/api.ts";
+
 export type Verdict = api.FeedbackView["verdict"];
-export type Vocabulary = api.VocabularyView;
-export type VocabularyTerm = api.TermView;
-
-export type Row = readonly (Cell | null)[];
-
-export type AnswerView = api.AnswerView;
+export type Row = readonly (api.Cell | null)[];
 
 /** The body of POST /ask, as the page fills it. */
 export type Asking = { readonly [Key in keyof api.AskBody]: NonNullable<api.AskBody[Key]> };
@@ -44,7 +20,7 @@ interface Mention {
   readonly score: number;
 }
 
-type StepUsage = Usage & { readonly seconds: number };
+type StepUsage = api.UsageView & { readonly seconds: number };
 
 export type Step =
   | {
@@ -95,8 +71,8 @@ export type RunEvent = { readonly seq: number; readonly id: string } & (
     }
   | { readonly event: "queued"; readonly ahead: number }
   | { readonly event: "step"; readonly step: Step }
-  | { readonly event: "outcome"; readonly run: RunView }
-  | { readonly event: "problem"; readonly problem: Problem }
+  | { readonly event: "outcome"; readonly run: api.RunView }
+  | { readonly event: "problem"; readonly problem: api.Problem }
   | { readonly event: "cancelled" }
   | { readonly event: "handed_back" }
 );

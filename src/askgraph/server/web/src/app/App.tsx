@@ -1,5 +1,6 @@
 // The page: the shell around whichever part the address names.
 
+import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { keyWanted } from "../api/http.ts";
 import { AskPage } from "../ask/AskPage.tsx";
@@ -8,15 +9,23 @@ import { language } from "../i18n/index.ts";
 import { Button, Choice, Dialog, Facts, Field, Form } from "../parts/parts.tsx";
 import { Header } from "./Header.tsx";
 import { Later } from "./Later.tsx";
-import { arrive, followLinks, left, place, type Route, routeOf } from "./router.ts";
+import { arrive, followLinks, left, type PageName, place, type Route, routeOf } from "./router.ts";
 import { listenToShortcuts, shortcutsShown, singleKeys, turnSingleKeys } from "./shortcuts.ts";
 import { say } from "./words.ts";
 
-const browse = () => import("../browse/BrowsePage.tsx").then((found) => found.BrowsePage);
-const add = () => import("../add/AddPage.tsx").then((found) => found.AddPage);
-const compare = () => import("../compare/ComparePage.tsx").then((found) => found.ComparePage);
-const boards = () => import("../boards/BoardsPage.tsx").then((found) => found.BoardsPage);
-const history = () => import("../history/HistoryPage.tsx").then((found) => found.HistoryPage);
+/** What the pages that are loaded when they are shown are given: the id and the query. */
+export interface PageProps {
+  readonly id: string;
+  readonly query: URLSearchParams;
+}
+
+const LOADED: Partial<Record<PageName, () => Promise<ComponentType<PageProps>>>> = {
+  graphs: () => import("../browse/GraphList.tsx").then((found) => found.BrowsePage),
+  add: () => import("../add/AddPage.tsx").then((found) => found.AddPage),
+  compare: () => import("../compare/ComparePage.tsx").then((found) => found.ComparePage),
+  history: () => import("../history/HistoryPage.tsx").then((found) => found.HistoryPage),
+  boards: () => import("../boards/BoardPage.tsx").then((found) => found.BoardsPage),
+};
 
 export function App() {
   useEffect(followLinks, []);
@@ -25,19 +34,24 @@ export function App() {
     document.documentElement.lang = language.value;
   }, [language.value]);
   useEffect(arrive, [left.value]);
-  const route = routeOf(place.value.path);
+  const { path, query } = place.value;
+  const route = routeOf(path);
+  const { page, id } = route;
   const title = titleOf(route);
+  const load = LOADED[page];
   useEffect(() => {
-    document.title = title;
+    document.title = title ? `${title} · askgraph` : "askgraph";
   }, [title]);
   return (
     <>
       <a class="skip-link" href="#content">
         {say.skip}
       </a>
-      <Header route={route} />
+      <Header shown={page} />
       <main id="content" tabIndex={-1}>
-        <Page route={route} />
+        {page === "ask" && <AskPage run={id || null} />}
+        {page === "missing" && <Missing />}
+        {load && <Later key={page} load={load} props={{ id, query }} />}
       </main>
       <KeyDialog />
       <ShortcutsDialog />
@@ -45,35 +59,9 @@ export function App() {
   );
 }
 
-function Page({ route }: { route: Route }) {
-  const { query } = place.value;
-  switch (route.page) {
-    case "ask":
-      return <AskPage run={null} />;
-    case "run":
-      return <AskPage run={route.id} />;
-    case "graphs":
-      return <Later load={browse} props={{ graph: null, query }} />;
-    case "graph":
-      return <Later load={browse} props={{ graph: route.graph, query }} />;
-    case "add":
-      return <Later load={add} props={{}} />;
-    case "compare":
-      return <Later load={compare} props={{ query }} />;
-    case "history":
-      return <Later load={history} props={{ query }} />;
-    case "boards":
-      return <Later load={boards} props={{ board: null }} />;
-    case "board":
-      return <Later load={boards} props={{ board: route.board }} />;
-    case "missing":
-      return <Missing />;
-  }
-}
-
 function Missing() {
   return (
-    <div class="page stack missing">
+    <div class="page stack">
       <h1>{say.missing}</h1>
       <p class="muted">{say.missingMore}</p>
       <p>
@@ -85,31 +73,14 @@ function Missing() {
   );
 }
 
-function titleOf(route: Route): string {
-  switch (route.page) {
-    case "run": {
-      const asked = turns.value[turns.value.length - 1]?.question;
-      return asked ? `${asked} · askgraph` : "askgraph";
-    }
-    case "graphs":
-      return `${say.graphs} · askgraph`;
-    case "add":
-      return `${say.addGraph} · askgraph`;
-    case "graph":
-      return `${route.graph} · askgraph`;
-    case "board":
-      return `${say.boards} · askgraph`;
-    case "boards":
-    case "compare":
-    case "history":
-      return `${say[route.page]} · askgraph`;
-    default:
-      return "askgraph";
-  }
+function titleOf({ page, id }: Route): string {
+  if (page === "ask") return id ? (turns.value.at(-1)?.question ?? "") : "";
+  if (page === "graphs" && id) return id;
+  if (page === "missing") return "";
+  return page === "add" ? say.addGraph : say[page];
 }
 
-// The dialog for an API key, if the server wants one.
-
+/** The dialog for an API key, if the server wants one. */
 function KeyDialog() {
   const [key, setKey] = useState("");
   const wanted = keyWanted.value;
@@ -120,12 +91,7 @@ function KeyDialog() {
   };
   return (
     <Dialog title={say.keyTitle} close={() => settle(null)}>
-      <Form
-        class="stack"
-        onSend={() => {
-          if (key.trim()) settle(key.trim());
-        }}
-      >
+      <Form class="stack" onSend={() => key.trim() && settle(key.trim())}>
         <p class="muted">{wanted.refused ? say.keyRefused : say.keyMore}</p>
         <Field
           label={say.keyLabel}
@@ -146,15 +112,14 @@ function KeyDialog() {
   );
 }
 
-// The list of keyboard shortcuts.
-
+/** The list of keyboard shortcuts. */
 function ShortcutsDialog() {
   if (!shortcutsShown.value) return null;
   const close = () => {
     shortcutsShown.value = false;
   };
   const [enter = "", shift = "", ctrl = "", stop = ""] = say.keys;
-  const shortcuts: readonly (readonly [string, string])[] = [
+  const shortcuts = [
     ["/", say.shortcutAsk],
     ["n", say.shortcutNew],
     [enter, say.shortcutSend],
@@ -162,7 +127,7 @@ function ShortcutsDialog() {
     [`${ctrl} ${enter}`, say.shortcutRun],
     [stop, say.shortcutStop],
     ["?", say.shortcutHelp],
-  ];
+  ] as const;
   return (
     <Dialog title={say.help} close={close}>
       <Facts

@@ -3,10 +3,10 @@
 import { keepKey, keyInUse } from "../api/http.ts";
 import { LANGUAGES, type Language, language, named } from "../i18n/index.ts";
 import { speak } from "../i18n/languages.ts";
-import { Icon, type IconName } from "../parts/Icon.tsx";
+import type { IconName } from "../parts/Icon.tsx";
 import { Popover } from "../parts/Popover.tsx";
 import { Button, Choice } from "../parts/parts.tsx";
-import type { Route } from "./router.ts";
+import type { PageName } from "./router.ts";
 import { shortcutsShown } from "./shortcuts.ts";
 import { chooseTheme, type Theme, theme } from "./theme.ts";
 import { say } from "./words.ts";
@@ -18,14 +18,15 @@ const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
   dark: "moon",
 };
 
-export function Header({ route }: { route: Route }) {
-  const within: Readonly<Record<string, string>> = { run: "ask", graph: "graphs", board: "boards" };
-  const shown = within[route.page] ?? route.page;
-  const link = (page: "ask" | "graphs" | "compare" | "history" | "boards", href: string) => (
-    <a href={href} aria-current={shown === page ? "page" : undefined}>
-      {say[page]}
-    </a>
-  );
+const LINKS = [
+  ["ask", "/"],
+  ["graphs", "/graphs"],
+  ["compare", "/compare"],
+  ["history", "/history"],
+  ["boards", "/boards"],
+] as const;
+
+export function Header({ shown }: { shown: PageName }) {
   return (
     <header class="bar">
       <a class="brand" href="/" aria-label={say.home}>
@@ -33,13 +34,13 @@ export function Header({ route }: { route: Route }) {
         <span>askgraph</span>
       </a>
       <nav aria-label={say.pages}>
-        {link("ask", "/")}
-        {link("graphs", "/graphs")}
-        {link("compare", "/compare")}
-        {link("history", "/history")}
-        {link("boards", "/boards")}
+        {LINKS.map(([page, href]) => (
+          <a key={page} href={href} aria-current={shown === page ? "page" : undefined}>
+            {say[page]}
+          </a>
+        ))}
       </nav>
-      <div class="bar-tools">
+      <div class="bar-tools row at-end">
         {keyInUse.value && (
           <Button look="quiet small" onClick={() => keepKey(null)}>
             {say.keyForget}
@@ -96,9 +97,12 @@ function ThemeSwitch() {
   const next = THEMES[(at + 1) % THEMES.length] ?? "system";
   const label = named(say.theme, say.themes[at]);
   return (
-    <Button look="quiet icon small" label={label} onClick={() => chooseTheme(next)}>
-      <Icon name={THEME_ICONS[theme.value]} />
-    </Button>
+    <Button
+      look="quiet icon small"
+      icon={THEME_ICONS[theme.value]}
+      label={label}
+      onClick={() => chooseTheme(next)}
+    />
   );
 }
 

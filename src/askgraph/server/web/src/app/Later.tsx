@@ -41,19 +41,16 @@ export function Later<P extends object>({ load, props, isQuiet = false }: LaterP
     };
   }, [load]);
   if (Part) return <Part {...props} />;
-  if (failed) return <Failed />;
+  if (failed)
+    return (
+      <div class="page note bad" role="alert">
+        <p>{say.failed}</p>
+        <Button onClick={() => location.reload()}>{say.reload}</Button>
+      </div>
+    );
   return (
     <p class="page muted later" hidden={isQuiet}>
       {say.loading}
     </p>
-  );
-}
-
-function Failed() {
-  return (
-    <div class="page note bad" role="alert">
-      <p>{say.failed}</p>
-      <Button onClick={() => location.reload()}>{say.reload}</Button>
-    </div>
   );
 }

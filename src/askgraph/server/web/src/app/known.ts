@@ -1,48 +1,36 @@
 // Facts that are asked of the server once and then known to all parts of the page.
 
-import { type ReadonlySignal, signal } from "@preact/signals";
-import { graphs, me, methods, server, type Verified } from "../api/graphs.ts";
+import { signal } from "@preact/signals";
+import { graphs, me, methods, server } from "../api/graphs.ts";
 import { problemFrom } from "../api/http.ts";
-import type { GraphSummary, Me, Methods, Problem, ServerInfo } from "../api/types.ts";
+import type { Problem, VerifiedOne } from "../api/types.ts";
 
-interface Known<T> {
-  readonly value: ReadonlySignal<T | null>;
-  readonly problem: ReadonlySignal<Problem | null>;
-  /** Asks the server (again). */
-  readonly load: () => Promise<void>;
-  /** Asks the server if that was not done before. */
-  readonly need: () => void;
-  /** Asks likewise; done when there is a value, or a problem. */
-  readonly ready: () => Promise<void>;
-}
-
-function known<T>(fetched: () => Promise<T>): Known<T> {
+/** A fact and the problem of asking for it. `load` asks (again), `need` asks if that was not done. */
+function known<T>(fetched: () => Promise<T>) {
   const value = signal<T | null>(null);
   const problem = signal<Problem | null>(null);
   let begun: Promise<void> | null = null;
-  const attempt = async () => {
-    try {
-      value.value = await fetched();
-      problem.value = null;
-    } catch (error) {
-      problem.value = problemFrom(error);
-    }
-  };
   const load = () => {
-    begun = attempt();
+    begun = fetched().then(
+      (found) => {
+        value.value = found;
+        problem.value = null;
+      },
+      (error) => {
+        problem.value = problemFrom(error);
+      },
+    );
     return begun;
   };
+  /** Done when there is a value, or a problem. */
   const ready = () => begun ?? load();
-  const need = () => void ready();
-  return { value, problem, load, need, ready };
+  return { value, problem, load, ready, need: () => void ready() };
 }
 
-export const knownGraphs: Known<readonly GraphSummary[]> = known(
-  async () => (await graphs()).graphs,
-);
-export const knownMethods: Known<Methods> = known(methods);
-export const knownMe: Known<Me> = known(me);
-export const knownServer: Known<ServerInfo> = known(server);
+export const knownGraphs = known(async () => (await graphs()).graphs);
+export const knownMethods = known(methods);
+export const knownMe = known(me);
+export const knownServer = known(server);
 
 /** Returns the name of a graph on the page. */
 export function graphTitle(name: string): string {
@@ -55,6 +43,6 @@ export function may(scope: string): boolean {
 }
 
 /** Whether the caller may withdraw a verified answer: its own, or any as an administrator. */
-export function mayWithdraw(one: Verified): boolean {
+export function mayWithdraw(one: VerifiedOne): boolean {
   return may("confirm") && (one.mine || may("admin"));
 }

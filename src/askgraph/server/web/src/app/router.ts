@@ -5,21 +5,15 @@ import { signal } from "@preact/signals";
 interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The state that the link carried along, which is not for the address bar. */
-  readonly state: Readonly<Record<string, unknown>>;
 }
 
-export type Route =
-  | { readonly page: "ask" }
-  | { readonly page: "run"; readonly id: string }
-  | { readonly page: "graphs" }
-  | { readonly page: "graph"; readonly graph: string }
-  | { readonly page: "add" }
-  | { readonly page: "compare" }
-  | { readonly page: "history" }
-  | { readonly page: "boards" }
-  | { readonly page: "board"; readonly board: string }
-  | { readonly page: "missing" };
+export type PageName = "ask" | "graphs" | "add" | "compare" | "history" | "boards" | "missing";
+
+/** A page, and the run, the graph or the board that it shows; "" for none. */
+export interface Route {
+  readonly page: PageName;
+  readonly id: string;
+}
 
 /** The place that is shown. */
 export const place = signal<Place>(here());
@@ -27,47 +21,46 @@ export const place = signal<Place>(here());
 /** The element that had the focus before the last change of place; null if the screen stays. */
 export const left = signal<{ readonly focus: Element | null } | null>(null);
 
+/** The pages by the first part of their paths: alone, and with the id of something. */
+const ALONE: Readonly<Record<string, PageName>> = {
+  "": "ask",
+  graphs: "graphs",
+  add: "add",
+  compare: "compare",
+  history: "history",
+  boards: "boards",
+};
+const WITH_ID: Readonly<Record<string, PageName>> = {
+  run: "ask",
+  graphs: "graphs",
+  boards: "boards",
+};
+
 /** The route of a path. */
 export function routeOf(path: string): Route {
-  const [first = "", second = "", ...more] = path.split("/").slice(1).map(decoded);
-  if (more.length > 0) return { page: "missing" };
-  if (second !== "") {
-    if (first === "run") return { page: "run", id: second };
-    if (first === "boards") return { page: "board", board: second };
-    if (first === "graphs") return { page: "graph", graph: second };
-    return { page: "missing" };
-  }
-  switch (first) {
-    case "":
-      return { page: "ask" };
-    case "graphs":
-    case "add":
-    case "compare":
-    case "history":
-    case "boards":
-      return { page: first };
-    default:
-      return { page: "missing" };
-  }
+  const [first = "", id = "", ...more] = path.split("/").slice(1).map(decodePart);
+  const page = more.length > 0 ? undefined : (id ? WITH_ID : ALONE)[first];
+  return page ? { page, id } : { page: "missing", id: "" };
 }
 
 interface Going {
   readonly replace?: boolean;
   /** Whether the screen stays as it is; else the new place is shown from its top. */
   readonly stay?: boolean;
-  readonly state?: Readonly<Record<string, unknown>>;
 }
 
 /** Shows another place of the page. */
-export function navigate(
-  to: string,
-  { replace = false, stay = replace, state = {} }: Going = {},
-): void {
-  if (replace) history.replaceState(state, "", to);
-  else history.pushState(state, "", to);
+export function navigate(to: string, { replace = false, stay = replace }: Going = {}): void {
+  if (replace) history.replaceState(null, "", to);
+  else history.pushState(null, "", to);
   if (!stay) left.value = { focus: document.activeElement };
   place.value = here();
   if (!stay) window.scrollTo(0, 0);
+}
+
+/** Shows a run in the place of the answer that is shown. */
+export function showRun(run: string): void {
+  navigate(`/run/${run}`, { stay: true });
 }
 
 /** The address that asks a question, of graphs; nothing is sent before the person does. */
@@ -84,14 +77,14 @@ export function followLinks(): () => void {
     place.value = here();
   };
   window.addEventListener("popstate", back);
-  document.addEventListener("click", followed);
+  document.addEventListener("click", followLink);
   return () => {
     window.removeEventListener("popstate", back);
-    document.removeEventListener("click", followed);
+    document.removeEventListener("click", followLink);
   };
 }
 
-function followed(event: MouseEvent): void {
+function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.target instanceof Element ? event.target.closest("a") : null;
@@ -104,17 +97,11 @@ function followed(event: MouseEvent): void {
 }
 
 function here(): Place {
-  if (typeof location === "undefined")
-    return { path: "/", query: new URLSearchParams(), state: {} };
-  const state: unknown = history.state;
-  return {
-    path: location.pathname,
-    query: new URLSearchParams(location.search),
-    state: typeof state === "object" && state !== null ? { ...state } : {},
-  };
+  const { pathname, search } = typeof location === "undefined" ? new URL("http://-/") : location;
+  return { path: pathname, query: new URLSearchParams(search) };
 }
 
-function decoded(part: string): string {
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -137,22 +124,19 @@ export function arrive(): (() => void) | undefined {
     const heading = isTaken ? null : main.querySelector<HTMLElement>("h1:not(:empty)");
     if (!isTaken && !heading) return;
     stop();
-    if (!heading) return;
-    heading.tabIndex = -1;
-    heading.focus({ preventScroll: true });
+    if (heading) heading.tabIndex = -1;
+    heading?.focus({ preventScroll: true });
   };
   const changes = new MutationObserver(look);
-  const timer = setTimeout(() => changes.disconnect(), PATIENCE);
+  const frame = requestAnimationFrame(look);
   const stop = () => {
     clearTimeout(timer);
+    cancelAnimationFrame(frame);
     changes.disconnect();
   };
+  const timer = setTimeout(stop, PATIENCE);
   changes.observe(main, { childList: true, subtree: true, characterData: true });
-  const frame = requestAnimationFrame(look);
-  return () => {
-    cancelAnimationFrame(frame);
-    stop();
-  };
+  return stop;
 }
 
 /** The page of a graph. */
@@ -160,13 +144,9 @@ export function graphAddress(graph: string): string {
   return `/graphs/${encodeURIComponent(graph)}`;
 }
 
-/** The page of a thing of a graph. */
+/** The pages of a thing, of a class and of a predicate of a graph. */
 export const thingAddress = addressOf("iri");
-
-/** The page of a class of a graph. */
 export const classAddress = addressOf("class");
-
-/** The page of a predicate of a graph. */
 export const propertyAddress = addressOf("property");
 
 function addressOf(kind: string): (graph: string, iri: string) => string {

@@ -28,12 +28,16 @@ export function onEscape(stop: () => boolean): () => void {
 
 /** Puts the cursor into the question box; from another page, on the page that has one. */
 function toQuestionBox(): void {
-  const box = questionBox();
-  if (box) focusOn(box);
-  else {
-    navigate("/");
-    requestAnimationFrame(() => focusOn(questionBox()));
-  }
+  if (focusQuestionBox()) return;
+  navigate("/");
+  requestAnimationFrame(focusQuestionBox);
+}
+
+function focusQuestionBox(): boolean {
+  const box = [...document.querySelectorAll<HTMLTextAreaElement>("textarea[data-question]")].at(-1);
+  box?.focus();
+  box?.select();
+  return box !== undefined;
 }
 
 export function listenToShortcuts(): () => void {
@@ -62,14 +66,4 @@ function isTyping(event: KeyboardEvent): boolean {
     target instanceof HTMLElement &&
     (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
   );
-}
-
-function questionBox(): HTMLTextAreaElement | null {
-  const boxes = document.querySelectorAll<HTMLTextAreaElement>("textarea[data-question]");
-  return boxes[boxes.length - 1] ?? null;
-}
-
-function focusOn(box: HTMLTextAreaElement | null): void {
-  box?.focus();
-  box?.select();
 }

@@ -6,7 +6,7 @@ import { keep, kept } from "./kept.ts";
 export type Theme = "system" | "light" | "dark";
 
 /** The theme chosen by the switch. */
-export const theme = signal<Theme>(chosenTheme());
+export const theme = signal<Theme>(readTheme());
 
 /** Chooses a theme from now on, and after a reload. */
 export function chooseTheme(chosen: Theme): void {
@@ -48,7 +48,7 @@ export function onThemeChange(changed: () => void): () => void {
   };
 }
 
-function chosenTheme(): Theme {
+function readTheme(): Theme {
   const chosen = kept("theme");
   return chosen === "light" || chosen === "dark" ? chosen : "system";
 }

@@ -2,27 +2,30 @@
 
 import { useState } from "preact/hooks";
 import { edit } from "../api/ask.ts";
-import type { Shown } from "../api/boards.ts";
-import { looked, refine } from "../api/graphs.ts";
-import type { AnswerView, Arrangement, Problem, RunView } from "../api/types.ts";
+import { checkQuery, refine } from "../api/graphs.ts";
+import type {
+  AnswerView,
+  ArrangementView,
+  FindingView,
+  Problem,
+  RunView,
+  Shown,
+} from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { navigate } from "../app/router.ts";
-import { named } from "../i18n/index.ts";
+import { showRun } from "../app/router.ts";
+import { formatTime, named } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
-import { Button, ProblemNote } from "../parts/parts.tsx";
+import { Button, Fold, Note, ProblemNote } from "../parts/parts.tsx";
 import type { ResultViewProps } from "../results/ResultView.tsx";
-import { again, chosenReading, type Turn } from "./conversation.ts";
+import { again, chooseReading, type Turn } from "./conversation.ts";
 import { Drafts } from "./Drafts.tsx";
-import { HeadlineView, spokenHeadline } from "./HeadlineView.tsx";
-import { headlineOf, wantsPlaces } from "./headline.ts";
-import { Notes } from "./Notes.tsx";
+import { HeadlineView, headlineOf, speakHeadline, wantsPlaces } from "./HeadlineView.tsx";
 import { Options, Refusal } from "./Options.tsx";
 import { ReadBack } from "./ReadBack.tsx";
 import { readerOf, spokenBy } from "./reading.ts";
 import { StepsOf } from "./Steps.tsx";
-import { Teach, unusedIn } from "./Teach.tsx";
-import { useStanding, Verdict } from "./Verdict.tsx";
+import { type Standing, useStanding, Verdict } from "./Verdict.tsx";
 import { say } from "./words.ts";
 
 /** Loads how results are shown, which the question box can do without. */
@@ -30,6 +33,9 @@ export const results = () => import("../results/ResultView.tsx").then((found) =>
 
 /** Loads the chips that arrange the rows. */
 export const arranging = () => import("../results/Arranging.tsx").then((found) => found.Arranging);
+
+const editor = () => import("../editor/QueryEditor.tsx").then((found) => found.QueryEditor);
+const teaching = () => import("../teach/TeachForm.tsx").then((found) => found.TeachForm);
 
 interface AnswerPartProps {
   readonly turn: Turn;
@@ -44,62 +50,67 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
   const [isBusy, setBusy] = useState(false);
   const [wrong, setWrong] = useState(0);
   const [shown, setShown] = useState<{ of: AnswerView; how: Shown } | null>(null);
-  const [arranged, setArranged] = useState<{ query: string; how: Arrangement | null } | null>(null);
+  const [arranged, setArranged] = useState<{ of: string; how: ArrangementView | null } | null>(
+    null,
+  );
+  const { sparql, status } = answer;
   const graph = answer.graph ?? run.graphs[0] ?? "";
   const standing = useStanding(graph, answer.confirmed);
   const read = readerOf(graph, run);
-  const spoken = answer.clarification || spokenHeadline(answer);
-  const written = run.changes === null ? null : answer.sparql;
+  const written = run.changes === null ? null : sparql;
   const findings = useFetched(`${graph} ${written}`, async () =>
-    written === null ? null : looked(graph, written),
+    written === null ? null : checkQuery(graph, written),
   );
-
   const runChanged = async (query: string) => {
     setBusy(true);
     await attempt(async () => {
       const changed = await edit(run.id, query);
-      chosenReading(turn, changed);
-      navigate(`/run/${changed.id}`, { stay: true });
+      chooseReading(turn, changed);
+      showRun(changed.id);
     });
     setBusy(false);
   };
-  const isShown = answer.sparql !== null && (answer.status !== "clarification" || isNone);
+  const open = (query: string) => void runChanged(query);
+  const isShown = sparql !== null && (status !== "clarification" || isNone) && !problem;
   return (
-    <div class="answer" data-status={answer.status} aria-busy={isBusy}>
+    <div class="answer stack" data-status={status} aria-busy={isBusy}>
       <p class="seen-by-readers" role="status">
-        {isLast && !problem ? say.answerIs(spoken) : ""}
+        {isLast && !problem && say.answerIs(answer.clarification || speakHeadline(answer))}
       </p>
-      {answer.status === "clarification" && (
+      {status === "clarification" && (
         <Options {...{ turn, run, answer, isNone }} none={() => setNone(true)} />
       )}
-      {answer.status === "refusal" && <Refusal answer={answer} run={run} />}
+      {status === "refusal" && <Refusal answer={answer} run={run} />}
       {problem && <Faulty problem={problem} back={() => setProblem(null)} />}
-      {isShown && !problem && (
+      {isShown && (
         <>
-          {answer.status !== "answer" && <p class="best-effort">{say.bestEffort}</p>}
+          {status !== "answer" && <p class="best-effort">{say.bestEffort}</p>}
           <HeadlineView answer={answer} graph={graph} />
           {answer.interpretation && (
-            <p class="interpretation" dir="auto">
+            <p class="measure large" dir="auto">
               <span class="seen-by-readers">{named(say.saysModel)}</span>
               {answer.interpretation}
             </p>
           )}
           <ReadBack
-            answer={answer}
-            graph={graph}
+            {...{ answer, graph }}
             question={run.question}
             language={spokenBy(run)}
             run={runChanged}
-            onRead={(query, parts) => setArranged({ query, how: parts.arrangement })}
+            onRead={(of, parts) => setArranged({ of, how: parts.arrangement })}
           />
-          <Unused words={answer.unused_words} />
-          {run.changes === null ? (
-            answer.confidence !== null && <Confidence value={answer.confidence} />
-          ) : (
-            <Chosen original={run.changes} />
+          {answer.unused_words.length > 0 && (
+            <p class="muted small unused">
+              {named(say.unused)}
+              <bdi>{answer.unused_words.join(", ")}</bdi>
+            </p>
+          )}
+          {run.changes !== null && <Chosen original={run.changes} />}
+          {run.changes === null && answer.confidence !== null && (
+            <Confidence value={answer.confidence} />
           )}
           <Notes {...{ answer, turn, standing }} findings={findings.value?.findings ?? []} />
-          {arranged?.how && arranged.query === answer.sparql && may("query") && (
+          {arranged?.how && arranged.of === sparql && may("query") && (
             <Later
               isQuiet
               load={arranging}
@@ -107,17 +118,15 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
                 answer,
                 arrangement: arranged.how,
                 refine: (wanted) =>
-                  attempt(async () => {
-                    const made = await refine(graph, arranged.query, wanted, spokenBy(run));
-                    await runChanged(made.query);
-                  }),
+                  attempt(async () =>
+                    runChanged((await refine(graph, sparql, wanted, spokenBy(run))).query),
+                  ),
               }}
             />
           )}
           <Result
-            answer={answer}
+            {...{ answer, graph }}
             runId={run.id}
-            graph={graph}
             wantsMap={answer.total > 1 && wantsPlaces(turn.question)}
             onShown={(how) => setShown({ of: answer, how })}
           />
@@ -129,35 +138,42 @@ export function AnswerPart({ turn, run, answer, isLast }: AnswerPartProps) {
         </>
       )}
       <div class="folds">
-        {answer.sparql !== null && (
-          <QueryPart
-            graph={graph}
-            query={answer.sparql}
-            isBusy={isBusy}
-            canRun={may("query")}
-            run={(query) => void runChanged(query)}
-          />
+        {sparql !== null && (
+          <Fold class="query" title={say.query} more="SPARQL">
+            {() => (
+              <Later
+                load={editor}
+                props={{ graph, query: sparql, isBusy, canRun: may("query"), run: open }}
+              />
+            )}
+          </Fold>
         )}
-        <Drafts
-          turn={turn}
-          shown={answer}
-          wanted={wrong}
-          open={(query) => void runChanged(query)}
-          read={read}
-        />
+        <Drafts {...{ turn, open, read }} shown={answer} wanted={wrong} />
         {run.mine && (
-          <Teach
-            question={run.question}
-            graph={graph}
-            unused={unusedIn(answer, turn.steps.value)}
-            wanted={wrong}
-            taught={() => again(turn, {}, (id) => navigate(`/run/${id}`, { stay: true }))}
-          />
+          <Fold title={say.teach} wanted={wrong}>
+            {() => (
+              <Later
+                load={teaching}
+                props={{
+                  question: run.question,
+                  graph,
+                  unused: findUnusedWords(turn, answer),
+                  taught: () => again(turn),
+                }}
+              />
+            )}
+          </Fold>
         )}
         <StepsOf turn={turn} run={run} read={read} />
       </div>
     </div>
   );
+}
+
+/** The words of a question that its answer leaves out, or that were not understood. */
+function findUnusedWords(turn: Turn, { unused_words: unused }: AnswerView): readonly string[] {
+  if (unused.length > 0) return unused;
+  return turn.steps.value.find((step) => step.step === "findings")?.unused_words ?? [];
 }
 
 /** The result; folded away if the headline shows all of it. */
@@ -167,22 +183,19 @@ export function Result(props: ResultViewProps) {
   const hasContext = answer.columns.length > answer.answer_columns.length;
   const headline = headlineOf(answer);
   const isThing = headline.kind === "value" && headline.cells[0]?.type === "iri";
-  if (headline.kind === "table" || hasContext || isThing || props.wantsMap)
-    return <Later load={results} props={props} />;
+  const result = <Later load={results} props={props} />;
+  if (headline.kind === "table" || hasContext || isThing || props.wantsMap) return result;
   return (
-    <details class="fold result-fold">
-      <summary>
-        <span>{say.results}</span>
-      </summary>
-      <Later load={results} props={props} />
-    </details>
+    <Fold class="result-fold" title={say.results}>
+      {result}
+    </Fold>
   );
 }
 
 /** The failure of a changed query, whose result is not that of the answer before. */
 function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
   return (
-    <div class="faulty stack" role="group" aria-label={say.faulty}>
+    <div class="stack" role="group" aria-label={say.faulty}>
       <p class="headline nothing">{say.faulty}</p>
       <ProblemNote problem={problem} />
       <p>
@@ -192,35 +205,29 @@ function Faulty({ problem, back }: { problem: Problem; back: () => void }) {
   );
 }
 
-// That a person chose the reading, and the way back to the one before.
-
+/** That a person chose the reading, and the way back to the one before. */
 function Chosen({ original }: { original: string }) {
   return (
     <p class="row small chosen-reading">
       <span class="chip">{say.chosen}</span>
-      <Button
-        look="quiet small"
-        icon="undo"
-        onClick={() => navigate(`/run/${original}`, { stay: true })}
-      >
+      <Button look="quiet small" icon="undo" onClick={() => showRun(original)}>
         {say.back}
       </Button>
     </p>
   );
 }
 
-// The confidence of an answer: a word, a bar, and the meaning of the number.
-
+/** The confidence of an answer: a word, the same as on the command line, a bar, and the number. */
 function Confidence({ value }: { value: number }) {
   const percent = Math.round(value * 100);
   const word = sureness(value);
   return (
-    <p class={`confidence ${word}`} title={say.confidence(percent)}>
+    <p class={`row confidence ${word}`} title={say.confidence(percent)}>
       <span class="seen-by-readers">{named(say.sureness)}</span>
       <span class="confidence-word">{say[word]}</span>
-      <svg class="confidence-bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-        <rect class="confidence-all" width="100" height="6" rx="3" />
-        <rect class="confidence-part" width={Math.max(4, percent)} height="6" rx="3" />
+      <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+        <rect width="100" height="6" rx="3" />
+        <rect width={Math.max(4, percent)} height="6" rx="3" />
       </svg>
       <span class="number muted small" aria-hidden="true">
         {percent} %
@@ -230,50 +237,68 @@ function Confidence({ value }: { value: number }) {
   );
 }
 
-// The words for a confidence, the same as on the command line.
-
-type Sureness = "sure" | "fairly" | "unsure" | "guess";
-
 /** The word for a confidence between 0 and 1. */
-export function sureness(confidence: number): Sureness {
+export function sureness(confidence: number): "sure" | "fairly" | "unsure" | "guess" {
   if (confidence >= 0.85) return "sure";
   if (confidence >= 0.6) return "fairly";
   return confidence >= 0.35 ? "unsure" : "guess";
 }
 
-// The words of the question that no part of the query stands for.
+// Notes for judging an answer: that it is empty and why, cut off, or confirmed before.
 
-function Unused({ words }: { words: readonly string[] }) {
-  if (words.length === 0) return null;
-  return (
-    <p class="muted small unused">
-      {named(say.unused)}
-      <bdi>{words.join(", ")}</bdi>
-    </p>
-  );
+interface NotesProps {
+  readonly answer: AnswerView;
+  readonly turn: Turn;
+  /** Findings about a query that a person changed. */
+  readonly findings: readonly FindingView[];
+  readonly standing: Standing;
 }
 
-// The query of an answer, folded away; opened, it is an editor that is loaded then.
-
-interface QueryPartProps {
-  readonly graph: string;
-  readonly query: string;
-  readonly isBusy: boolean;
-  readonly canRun: boolean;
-  readonly run: (query: string) => void;
-}
-
-const editor = () => import("../editor/QueryEditor.tsx").then((found) => found.QueryEditor);
-
-function QueryPart(props: QueryPartProps) {
-  const [isOpen, setOpen] = useState(false);
+function Notes({ answer, turn, findings, standing }: NotesProps) {
+  const { confirmed, truncated, why_empty, cut_short } = answer;
   return (
-    <details class="fold query" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        <span>{say.query}</span>
-        <span class="fold-more">SPARQL</span>
-      </summary>
-      {isOpen && <Later load={editor} props={props} />}
-    </details>
+    <>
+      {why_empty && (
+        <Note title={say.whyEmpty}>
+          <p class="lines" dir="auto">
+            {why_empty}
+          </p>
+        </Note>
+      )}
+      {findings.length > 0 && (
+        <Note look="warn" title={answer.total === 0 && !why_empty ? say.whyEmpty : say.checked}>
+          {findings.map((finding) => (
+            <p key={`${finding.check} ${finding.message}`} dir="auto">
+              {finding.message}
+            </p>
+          ))}
+        </Note>
+      )}
+      {cut_short && <Note look="warn" text={named(say.cutShort, cut_short)} />}
+      {truncated && <Note text={named(say.cutOff, truncated.reason)} />}
+      {confirmed && (
+        <Note look="good">
+          <p>
+            <strong>{say.confirmedBefore(formatTime(confirmed.when))}.</strong>{" "}
+            {confirmed.question !== turn.question && (
+              <bdi>{say.confirmedAs(confirmed.question)}</bdi>
+            )}
+          </p>
+          {confirmed.change && <p dir="auto">{confirmed.change}</p>}
+          {standing.isGone && <p role="status">{say.withdrawn}</p>}
+          <p class="row">
+            <Button onClick={() => again(turn, { anew: true })}>
+              {standing.isGone ? say.askAgain : say.askAnew}
+            </Button>
+            {standing.withdraw && (
+              <Button look="quiet small" onClick={() => void standing.withdraw?.()}>
+                {say.withdraw}
+              </Button>
+            )}
+          </p>
+          <ProblemNote problem={standing.problem} />
+        </Note>
+      )}
+    </>
   );
 }

@@ -1,14 +1,14 @@
 // The choice of the method and, if it needs one, of the model, with their costs.
 
 import { useState } from "preact/hooks";
-import type { MethodInfo, ModelInfo } from "../api/types.ts";
+import type { MethodView } from "../api/types.ts";
 import { graphTitle, knownGraphs, knownMethods } from "../app/known.ts";
 import { graphAddress } from "../app/router.ts";
 import { formatSeconds, language } from "../i18n/index.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { methodTitle, methodWords, missingWords } from "../parts/methods.ts";
 import { Popover } from "../parts/Popover.tsx";
-import { Button, Choice, dotted, Select } from "../parts/parts.tsx";
+import { Button, Choice, joinWithDots, Select } from "../parts/parts.tsx";
 import {
   chooseGraphs,
   chooseMethod,
@@ -23,15 +23,18 @@ export function MethodChooser() {
   const known = knownMethods.value.value;
   const chosen = chosenMethod.value;
   if (!known || !chosen) return null;
-  const usable = known.methods.filter((method) => method.usable);
-  const others = known.methods.filter((method) => !method.usable);
+  const [usable, others] = [true, false].map((can) =>
+    known.methods.filter((method) => method.usable === can),
+  ) as [MethodView[], MethodView[]];
+  const usualFirst = (one: MethodView, other: MethodView) =>
+    Number(other.name === known.default) - Number(one.name === known.default);
   return (
     <Popover
       title={say.chooseMethod}
       icon="sliders"
       label={
         <>
-          <span class="chooser-label">
+          <span class="chooser-label clip">
             {methodTitle(chosen.name)}
             {chosenModel.value && <bdi class="muted"> · {chosenModel.value}</bdi>}
           </span>
@@ -42,15 +45,35 @@ export function MethodChooser() {
       {() => (
         <fieldset class="choices">
           <legend>{say.chooseMethod}</legend>
-          {first(usable, known.default).map((method) => (
-            <MethodChoice
+          {usable.toSorted(usualFirst).map((method) => (
+            <Choice
               key={method.name}
-              method={method}
-              isChosen={method.name === chosen.name}
-              isUsual={method.name === known.default}
-            />
+              group="method"
+              name={
+                <>
+                  {methodTitle(method.name)}
+                  {method.name === known.default && <span class="chip">{say.usual}</span>}
+                </>
+              }
+              more={methodWords(method)}
+              checked={method.name === chosen.name}
+              onChange={() => chooseMethod(method.name)}
+            >
+              <span class="faint">{costWords(method)}</span>
+            </Choice>
           ))}
-          {chosen.needs_model && <ModelChoice models={known.models} />}
+          {chosen.needs_model && known.models.length > 0 && (
+            <Select
+              class="model-choice"
+              label={say.model}
+              value={chosenModel.value ?? ""}
+              options={known.models.map(({ name, model }) => [
+                name,
+                name === model || !model ? name : `${name} (${model})`,
+              ])}
+              onChoose={chooseModel}
+            />
+          )}
           {others.length > 0 && <NotSetUp methods={others} />}
         </fieldset>
       )}
@@ -58,39 +81,14 @@ export function MethodChooser() {
   );
 }
 
-interface MethodChoiceProps {
-  readonly method: MethodInfo;
-  readonly isChosen: boolean;
-  readonly isUsual: boolean;
-}
-
-function MethodChoice({ method, isChosen, isUsual }: MethodChoiceProps) {
-  return (
-    <Choice
-      group="method"
-      name={
-        <>
-          {methodTitle(method.name)}
-          {isUsual && <span class="chip">{say.usual}</span>}
-        </>
-      }
-      more={methodWords(method)}
-      checked={isChosen}
-      onChange={() => chooseMethod(method.name)}
-    >
-      <span class="choice-cost">{costWords(method)}</span>
-    </Choice>
-  );
-}
-
-function NotSetUp({ methods }: { methods: readonly MethodInfo[] }) {
+function NotSetUp({ methods }: { methods: readonly MethodView[] }) {
   const isEnglish = language.value === "en"; // as the server, which says more
-  const reasonOf = (method: MethodInfo) => (isEnglish ? method.missing : missingWords(method));
+  const reasonOf = (method: MethodView) => (isEnglish ? method.missing : missingWords(method));
   const reasons = [...new Set(methods.map((method) => reasonOf(method) ?? ""))].filter(Boolean);
   return (
-    <details class="not-set-up">
-      <summary>{say.notSetUp(methods.length)}</summary>
-      <ul>
+    <details class="small">
+      <summary class="muted">{say.notSetUp(methods.length)}</summary>
+      <ul class="stack close">
         {methods.map((method) => (
           <li key={method.name}>
             <span class="choice-name">{methodTitle(method.name)}</span>
@@ -107,38 +105,14 @@ function NotSetUp({ methods }: { methods: readonly MethodInfo[] }) {
   );
 }
 
-function ModelChoice({ models }: { models: readonly ModelInfo[] }) {
-  if (models.length === 0) return null;
-  return (
-    <Select
-      class="model-choice"
-      label={say.model}
-      labelled="label"
-      value={chosenModel.value ?? ""}
-      options={models.map(({ name, model }) => [
-        name,
-        name === model || !model ? name : `${name} (${model})`,
-      ])}
-      onChoose={chooseModel}
-    />
-  );
-}
-
 /** Describes the cost of a question, as far as it was seen on this server. */
-function costWords(method: MethodInfo): string {
-  return dotted(
+function costWords(method: MethodView): string {
+  return joinWithDots(
     method.needs_model ? say.needsModel : say.withoutModel,
     typeof method.seconds === "number" && say.onAverage(formatSeconds(method.seconds)),
     method.tokens ? say.tokens(Math.round(method.tokens)) : "",
     method.money?.toFixed(4),
   );
-}
-
-function first(methods: readonly MethodInfo[], name: string): MethodInfo[] {
-  return [
-    ...methods.filter((method) => method.name === name),
-    ...methods.filter((method) => method.name !== name),
-  ];
 }
 
 // The choice of the graphs that are asked: one by a press, or several.
@@ -165,7 +139,9 @@ export function GraphChooser() {
       icon="graph"
       label={
         <>
-          <bdi class={isAtHand ? "chooser-label narrow-only" : "chooser-label"}>{label}</bdi>
+          <bdi class={isAtHand ? "chooser-label clip narrow-only" : "chooser-label clip"}>
+            {label}
+          </bdi>
           <Icon name="down" size={12} />
         </>
       }
@@ -181,7 +157,7 @@ export function GraphChooser() {
               more={
                 <>
                   {graph.description && <bdi>{graph.description} </bdi>}
-                  {dotted(
+                  {joinWithDots(
                     graph.triples !== null && say.triples(graph.triples),
                     graph.remote && say.remote,
                   )}
@@ -202,7 +178,7 @@ export function GraphChooser() {
               }}
             />
           )}
-          <div class="choices-foot">
+          <div class="row loose small">
             <a href={graphAddress(chosen[0] ?? "")}>{say.browseGraph}</a>
             <a href="/add">{say.addGraph}</a>
           </div>
@@ -221,7 +197,7 @@ export function GraphChooser() {
               aria-pressed={chosen.includes(name)}
               onClick={() => chooseGraphs([name])}
             >
-              <bdi class="chooser-label">{graphTitle(name)}</bdi>
+              <bdi class="chooser-label clip">{graphTitle(name)}</bdi>
             </Button>
           ))}
         </span>

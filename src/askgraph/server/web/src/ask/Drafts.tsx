@@ -1,12 +1,12 @@
 // The other readings that were considered, to open instead.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { AnswerView, Step } from "../api/types.ts";
 import { useFetched } from "../parts/asking.ts";
-import { Button } from "../parts/parts.tsx";
+import { Button, Fold } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
 import type { Draft, Reader } from "./reading.ts";
-import { stepSay } from "./stepWords.ts";
+import { stepSay } from "./Steps.tsx";
 import { say } from "./words.ts";
 
 interface DraftsProps {
@@ -23,13 +23,6 @@ const SHOWN = 8;
 
 export function Drafts({ turn, shown, wanted, open, read }: DraftsProps) {
   const [isOpen, setOpen] = useState(false);
-  const fold = useRef<HTMLDetailsElement>(null);
-  useEffect(() => {
-    if (!wanted || !fold.current) return;
-    fold.current.open = true;
-    fold.current.querySelector("summary")?.focus();
-    fold.current.scrollIntoView({ block: "center" });
-  }, [wanted]);
   const drafts = draftsOf(turn.steps.value, shown);
   const words = useFetched(`${isOpen} ${drafts.map((one) => one.query).join(" ")}`, async () =>
     isOpen ? Promise.all(drafts.map((one) => one.words || read(one.query))) : [],
@@ -38,13 +31,15 @@ export function Drafts({ turn, shown, wanted, open, read }: DraftsProps) {
   const told = words.value ?? [];
   if (drafts.length === 0) return null;
   return (
-    <details class="fold" ref={fold} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        <span>{say.readings(drafts.length)}</span>
-      </summary>
+    <Fold
+      title={say.readings(drafts.length)}
+      onOpen={() => setOpen(true)}
+      wanted={wanted}
+      leads={true}
+    >
       <ol class="drafts stack near">
         {drafts.map((draft, at) => (
-          <li key={draft.query}>
+          <li key={draft.query} class="row spread">
             <div>
               {told[at] && <p dir="auto">{told[at]}</p>}
               {(!told[at] || told.some((one, other) => one === told[at] && other !== at)) && (
@@ -58,28 +53,18 @@ export function Drafts({ turn, shown, wanted, open, read }: DraftsProps) {
           </li>
         ))}
       </ol>
-    </details>
+    </Fold>
   );
 }
 
 function draftsOf(steps: readonly Step[], shown: AnswerView): Draft[] {
+  const plain = (query: string) => patternOf(query).replace(/\s+/g, " ");
   const seen = new Set([plain(shown.sparql ?? "")]);
-  return steps
-    .filter((step): step is Draft => step.step === "draft")
+  const drafts = steps.filter((step): step is Draft => step.step === "draft");
+  return drafts
     .filter(({ words }) => words === "" || words !== shown.words)
-    .filter((draft) => {
-      const isNew = !seen.has(plain(draft.query));
-      seen.add(plain(draft.query));
-      return isNew;
-    })
+    .filter(({ query }) => !seen.has(plain(query)) && seen.add(plain(query)))
     .slice(0, SHOWN);
-}
-
-function plain(query: string): string {
-  return query
-    .replace(/^\s*PREFIX\s+\S+\s+<[^>]*>\s*/gim, "")
-    .replace(/\s+/g, " ")
-    .trim();
 }
 
 function patternOf(query: string): string {

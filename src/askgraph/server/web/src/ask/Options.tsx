@@ -6,7 +6,7 @@ import type { AnswerView, RunView } from "../api/types.ts";
 import { askAddress, graphAddress, navigate } from "../app/router.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Button, Note, ProblemNote } from "../parts/parts.tsx";
-import { chosenReading, put, type Turn } from "./conversation.ts";
+import { chooseReading, put, type Turn } from "./conversation.ts";
 import { say } from "./words.ts";
 
 interface OptionsProps {
@@ -25,27 +25,27 @@ export function Options({ turn, run, answer, isNone, none }: OptionsProps) {
     setBusy(option);
     const isTaken = await attempt(async () => {
       const answered = await choose(run.id, option);
-      chosenReading(turn, answered);
+      chooseReading(turn, answered);
       navigate(`/run/${answered.id}`, { replace: answered.id === run.id, stay: true });
     });
     if (!isTaken) setBusy(null);
   };
   return (
-    <div class="options" role="group" aria-label={say.clarification}>
-      <p class="options-title" dir="auto">
+    <div class="options stack near" role="group" aria-label={say.clarification}>
+      <p class="large note-title" dir="auto">
         {answer.clarification || say.clarification}
       </p>
       <Instead {...{ answer, run }} />
-      <ul>
+      <ul class="stack close">
         {answer.options.map((option, at) => (
           <li key={option.query}>
             <button
               type="button"
-              class="option"
+              class="option sheet"
               disabled={busy !== null}
               onClick={() => void take(at)}
             >
-              <bdi class="option-words">{option.words}</bdi>
+              <bdi class="option-words serif large">{option.words}</bdi>
               <span class="option-count muted small number">
                 {busy === at ? (
                   <span class="spinner" />
@@ -82,12 +82,8 @@ function isQuestion(words: string): boolean {
 // Names of the graph to put in the place of words that it knows nothing by.
 
 function Instead({ answer, run }: { answer: AnswerView; run: RunView }) {
-  const ask = (question: string) => {
-    const { graphs, method, model } = run;
-    put({ question, graphs, method, ...(model ? { model } : {}) }, (id) =>
-      navigate(`/run/${id}`, { stay: true }),
-    );
-  };
+  const { graphs, method, model } = run;
+  const ask = (question: string) => put({ question, graphs, method, ...(model ? { model } : {}) });
   return answer.missing
     .filter(({ names }) => names.length > 0)
     .map(({ words, names }) => (

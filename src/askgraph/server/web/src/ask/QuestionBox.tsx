@@ -1,9 +1,10 @@
 // The box that a question is typed into; names of the graph complete what is typed.
 
-import { type ComponentChildren, createRef } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { complete } from "../api/graphs.ts";
-import type { Completion } from "../api/types.ts";
+import type { CompletionView } from "../api/types.ts";
+import { useFetched, useSettled } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Button, Form } from "../parts/parts.tsx";
 import { say } from "./words.ts";
@@ -22,33 +23,25 @@ interface QuestionBoxProps {
 
 const PAUSE = 110;
 const SHOWN = 7;
+const KINDS: Readonly<Record<string, number>> = { entity: 0, class: 1, property: 2, predicate: 2 };
 
 export function QuestionBox(props: QuestionBoxProps) {
   const [text, setText] = useState(props.initial ?? "");
-  const area = useRef(createRef<HTMLTextAreaElement>()).current;
+  const area = useRef<HTMLTextAreaElement>(null);
   const suggestions = useSuggestions(props.graphs);
   const list = useId();
-  const given = useRef(props.initial);
-  useEffect(() => {
-    // Not when the box is new: effects run late, and would undo what a quick person has typed.
-    if (given.current === props.initial) return;
-    given.current = props.initial;
-    setText(props.initial ?? "");
-  }, [props.initial]);
   useEffect(() => {
     if (props.focused) area.current?.focus({ preventScroll: true });
   }, []);
-  useEffect(() => grow(area.current), [text]);
   useEffect(() => {
-    // A quick person types before the graphs are known, whose names complete the question.
-    const box = area.current;
-    if (box && box === document.activeElement && text !== (props.initial ?? ""))
-      suggestions.look(text.slice(0, box.selectionStart));
-  }, [props.graphs.join("\n")]);
+    if (!area.current) return;
+    area.current.style.height = "auto";
+    area.current.style.height = `${area.current.scrollHeight}px`;
+  }, [text]);
 
-  const take = (completion: Completion) => {
+  const take = (completion: CompletionView) => {
     const cursor = area.current?.selectionStart ?? text.length;
-    const next = completed(text, cursor, completion);
+    const next = completeQuestion(text, cursor, completion);
     setText(next.text);
     suggestions.close();
     queueMicrotask(() => {
@@ -102,12 +95,33 @@ export function QuestionBox(props: QuestionBoxProps) {
           suggestions.look(value.slice(0, selectionStart));
         }}
         onKeyDown={onKeyDown}
-        onBlur={() => suggestions.close()}
+        onBlur={suggestions.close}
       />
       {suggestions.found.length > 0 && (
-        <SuggestionList id={list} found={suggestions.found} at={suggestions.at} take={take} />
+        <div id={list} class="suggestions raised" role="listbox" aria-label={say.suggestions}>
+          {suggestions.found.map((one, position) => (
+            <div
+              key={`${one.iri} ${one.text}`}
+              id={`${list}-${position}`}
+              class="pick suggestion row one-line spread"
+              role="option"
+              tabIndex={-1}
+              aria-selected={position === suggestions.at}
+              onPointerDown={(event) => {
+                event.preventDefault();
+                take(one);
+              }}
+            >
+              <bdi>{one.text}</bdi>
+              <span class="muted small">
+                {one.label !== one.text && <bdi>{one.label} · </bdi>}
+                {one.of ? <bdi>{one.of}</bdi> : say.kinds[KINDS[one.kind] ?? 3]}
+              </span>
+            </div>
+          ))}
+        </div>
       )}
-      <div class="question-foot">
+      <div class="question-foot row spread">
         <div class="question-tools row">{props.children}</div>
         <Button look="primary" type="submit" disabled={!text.trim()}>
           {props.button}
@@ -121,103 +135,37 @@ export function QuestionBox(props: QuestionBoxProps) {
   );
 }
 
-interface Suggestions {
-  readonly found: readonly Completion[];
-  readonly at: number;
-  readonly look: (before: string) => void;
-  readonly move: (by: number) => void;
-  readonly close: () => void;
-}
-
-function useSuggestions(graphs: readonly string[]): Suggestions {
-  const [found, setFound] = useState<readonly Completion[]>([]);
+/** The names that complete the words before the cursor, and which of them is chosen. */
+function useSuggestions(graphs: readonly string[]) {
+  const [before, look] = useState("");
   const [at, setAt] = useState(-1);
-  const waiting = useRef<{ timer: number; leaving: AbortController } | null>(null);
-  const forget = () => {
-    if (!waiting.current) return;
-    clearTimeout(waiting.current.timer);
-    waiting.current.leaving.abort();
-    waiting.current = null;
-  };
-  useEffect(() => forget, []);
-  const close = () => {
-    forget();
-    setFound([]);
-    setAt(-1);
-  };
-  const look = (before: string) => {
-    forget();
-    if (!isCompletable(before) || graphs.length === 0) {
-      close();
-      return;
-    }
-    const leaving = new AbortController();
-    const timer = window.setTimeout(async () => {
-      const lists = await Promise.all(graphs.slice(0, 4).map((one) => listOf(one, before)));
-      if (leaving.signal.aborted) return;
-      setFound(merged(lists, SHOWN));
-      setAt(-1);
-    }, PAUSE);
-    waiting.current = { timer, leaving };
-  };
+  const [round, setRound] = useState(0); // what was asked for in another one is late
+  const wanted = useSettled(isCompletable(before) ? before : "", PAUSE);
+  const { value } = useFetched(`${round} ${graphs.join("\n")} ${wanted}`, async () => {
+    const lists =
+      wanted && (await Promise.all(graphs.slice(0, 4).map((one) => listOf(one, wanted))));
+    return { round, list: lists ? mergeCompletions(lists, SHOWN) : [] };
+  });
+  useEffect(() => setAt(-1), [value]);
+  const found = (isCompletable(before) && value?.round === round && value.list) || [];
   const move = (by: number) => {
     const places = found.length + 1;
     setAt(((at + 1 + by + places) % places) - 1);
+  };
+  const close = () => {
+    look("");
+    setRound(round + 1);
   };
   return { found, at, look, move, close };
 }
 
 /** Returns the completions of a graph; none if it fails: typing goes on without. */
-async function listOf(graph: string, before: string): Promise<readonly Completion[]> {
+async function listOf(graph: string, before: string): Promise<readonly CompletionView[]> {
   try {
     return (await complete(graph, before)).completions;
   } catch {
     return [];
   }
-}
-
-function grow(area: HTMLTextAreaElement | null): void {
-  if (!area) return;
-  area.style.height = "auto";
-  area.style.height = `${area.scrollHeight}px`;
-}
-
-// The names that complete a question, as a listbox below it.
-
-interface SuggestionListProps {
-  readonly id: string;
-  readonly found: readonly Completion[];
-  readonly at: number;
-  readonly take: (completion: Completion) => void;
-}
-
-const KINDS: Readonly<Record<string, number>> = { entity: 0, class: 1, property: 2, predicate: 2 };
-
-function SuggestionList({ id, found, at, take }: SuggestionListProps) {
-  return (
-    <div id={id} class="suggestions" role="listbox" aria-label={say.suggestions}>
-      {found.map((one, position) => (
-        <div
-          key={`${one.iri} ${one.text}`}
-          id={`${id}-${position}`}
-          class="suggestion"
-          role="option"
-          tabIndex={-1}
-          aria-selected={position === at}
-          onPointerDown={(event) => {
-            event.preventDefault();
-            take(one);
-          }}
-        >
-          <bdi>{one.text}</bdi>
-          <span class="muted small">
-            {one.label !== one.text && <bdi>{one.label} · </bdi>}
-            {one.of ? <bdi>{one.of}</bdi> : say.kinds[KINDS[one.kind] ?? 3]}
-          </span>
-        </div>
-      ))}
-    </div>
-  );
 }
 
 // Completing names while a question is typed.
@@ -229,10 +177,10 @@ export function isCompletable(before: string): boolean {
 }
 
 /** The question with a completion in place of the words that it completes, and the new cursor. */
-export function completed(
+export function completeQuestion(
   text: string,
   cursor: number,
-  completion: Completion,
+  completion: CompletionView,
 ): { readonly text: string; readonly cursor: number } {
   const start = Math.min(Math.max(completion.start, 0), cursor);
   const rest = text.slice(cursor);
@@ -242,16 +190,13 @@ export function completed(
 }
 
 /** The completions of several graphs as one list, in turn, each name once. */
-export function merged(found: readonly (readonly Completion[])[], limit: number): Completion[] {
-  const all: Completion[] = [];
+export function mergeCompletions(
+  found: readonly (readonly CompletionView[])[],
+  limit: number,
+): CompletionView[] {
   const longest = Math.max(0, ...found.map((list) => list.length));
-  for (let at = 0; at < longest; at += 1) {
-    for (const list of found) {
-      const one = list[at];
-      if (one && !all.some((other) => other.iri === one.iri && other.text === one.text)) {
-        all.push(one);
-      }
-    }
-  }
-  return all.slice(0, limit);
+  const places = Array.from({ length: longest }, (_, at) => at);
+  const inTurn = places.flatMap((at) => found.flatMap((list) => list[at] ?? []));
+  const once = new Map(inTurn.toReversed().map((one) => [`${one.iri} ${one.text}`, one]));
+  return inTurn.filter((one) => once.get(`${one.iri} ${one.text}`) === one).slice(0, limit);
 }

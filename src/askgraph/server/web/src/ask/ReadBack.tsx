@@ -2,11 +2,18 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { parts as partsOf, search, swap } from "../api/graphs.ts";
-import type { Alternative, AnswerView, Part, Parts, Piece } from "../api/types.ts";
-import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
-import { among } from "../parts/offers.ts";
+import type { AlternativeView, AnswerView, PartsView, PartView, PieceView } from "../api/types.ts";
+import { moveAmongOffers, useAttempt, useFetched, useSought } from "../parts/asking.ts";
 import { Popover } from "../parts/Popover.tsx";
-import { Button, Field, Form, ProblemNote, SearchField } from "../parts/parts.tsx";
+import {
+  Button,
+  Field,
+  Form,
+  type Offer,
+  Offers,
+  ProblemNote,
+  SearchField,
+} from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 interface ReadBackProps {
@@ -16,7 +23,7 @@ interface ReadBackProps {
   readonly language: string;
   readonly run: (query: string) => Promise<void>;
   /** Hears how the query arranges its rows. */
-  readonly onRead: (query: string, parts: Parts) => void;
+  readonly onRead: (query: string, parts: PartsView) => void;
 }
 
 export function ReadBack(props: ReadBackProps) {
@@ -25,7 +32,7 @@ export function ReadBack(props: ReadBackProps) {
   const read = useReading(props);
   const parts = read.parts;
   const section = useRef<HTMLDivElement>(null);
-  const change = (part: Part, to: string) =>
+  const change = (part: PartView, to: string) =>
     attempt(async () => {
       const next = await swap(graph, answer.sparql ?? "", part.id, to, read.language);
       await props.run(next.query);
@@ -34,7 +41,7 @@ export function ReadBack(props: ReadBackProps) {
   if (!answer.words && !parts) return null;
   const said = textOf(parts);
   const more = answer.words.startsWith(said) ? answer.words.slice(said.length) : "";
-  const pieces: readonly Piece[] = [...(parts?.pieces ?? []), { text: more }];
+  const pieces: readonly PieceView[] = [...(parts?.pieces ?? []), { text: more }];
   return (
     <div
       class="read-back stack close"
@@ -43,22 +50,29 @@ export function ReadBack(props: ReadBackProps) {
       role="group"
       aria-label={say.readAs}
     >
-      <p class="read-back-words" dir="auto">
-        <span class="read-back-label">{say.readAs}</span>{" "}
+      <p class="read-back-words measure serif large broken" dir="auto">
+        <span class="faint">{say.readAs}</span>{" "}
         {pieces.map((piece, at) => {
           const part = parts?.parts.find((one) => one.id === piece.part);
-          return part ? (
-            <PartMenu
+          if (!part) return <span key={at}>{piece.text}</span>;
+          return (
+            <Popover
               key={at}
-              text={piece.text}
-              part={part}
-              graph={graph}
-              isLooking={!read.isWhole}
-              look={read.look}
-              change={(to) => void change(part, to)}
-            />
-          ) : (
-            <span key={at}>{piece.text}</span>
+              class={`part ${part.kind}`}
+              panelClass="part-panel"
+              title={say.partIs(part.label)}
+              onOpen={read.look}
+              label={piece.text}
+            >
+              {(close) => {
+                const take = (to: string) => {
+                  close();
+                  void change(part, to);
+                };
+                const Choice = part.kind === "value" ? ValueChoice : NameChoice;
+                return <Choice {...{ part, graph, take }} isLooking={!read.isWhole} />;
+              }}
+            </Popover>
           );
         })}
       </p>
@@ -70,61 +84,39 @@ export function ReadBack(props: ReadBackProps) {
 /** The languages that queries are read back in. */
 const SPOKEN = ["en", "de", "es", "fr"];
 
-interface Reading {
-  /** The parts of the query that is shown; null until they are known, or if they cannot be. */
-  readonly parts: Parts | null;
-  readonly language: string;
-  /** Whether alternatives are known. */
-  readonly isWhole: boolean;
-  /** Looks for alternatives to each part. */
-  readonly look: () => void;
-}
-
-function useReading({ answer, graph, language, question, onRead }: ReadBackProps): Reading {
-  const [found, setFound] = useState<Read | null>(null);
-  const looked = useRef("");
-  const query = answer.sparql;
-  const asked = { query: query ?? "", question };
+/** The parts of the query that is shown, and with `look`, alternatives to each of them. */
+function useReading({ answer, graph, language, question, onRead }: ReadBackProps) {
+  const query = answer.sparql ?? "";
+  const asked = { query, question };
+  const [looked, look] = useState("");
+  // If it fails, the sentence is read, and not changed.
+  const read = useFetched(`${graph} ${query}`, async () =>
+    query ? readLike(graph, asked, answer.words, [language, ...SPOKEN]) : null,
+  );
+  const now = read.value?.query === query ? read.value : null;
   useEffect(() => {
-    if (query === null) return;
-    let shown = true;
-    readLike(graph, asked, answer.words, [language, ...SPOKEN]).then(
-      (read) => {
-        if (!shown) return;
-        setFound(read);
-        onRead(read.query, read.parts);
-      },
-      () => undefined, // the sentence is then read, and not changed
-    );
-    return () => {
-      shown = false;
-    };
-  }, [graph, query]);
-  const now = found?.query === query ? found : null;
-  const look = () => {
-    if (!now || looked.current === now.query) return;
-    looked.current = now.query;
-    const settle = (parts: Parts) =>
-      setFound((last) => (last?.query === now.query ? { ...now, parts, isWhole: true } : last));
-    partsOf(graph, { ...asked, language: now.language, alternatives: true }).then(
-      (parts) => settle(parts),
-      () => settle(now.parts), // the graph can still be searched
-    );
-  };
+    if (now) onRead(now.query, now.parts);
+  }, [now]);
+  const spoken = now?.language ?? language;
+  const more = useFetched(`${graph} ${looked}`, async () => {
+    if (!looked) return null;
+    const wanted = { ...asked, query: looked, language: spoken, alternatives: true };
+    // If it fails, the graph can still be searched.
+    return { of: looked, parts: await partsOf(graph, wanted).catch(() => null) };
+  });
+  const whole = now && more.value?.of === query ? more.value : null;
   return {
-    parts: now?.parts ?? null,
-    language: now?.language ?? language,
-    isWhole: now?.isWhole ?? false,
-    look,
+    parts: whole?.parts ?? now?.parts ?? null,
+    language: spoken,
+    isWhole: whole !== null,
+    look: () => look(query),
   };
 }
 
 interface Read {
   readonly query: string;
   readonly language: string;
-  readonly parts: Parts;
-  /** Whether the parts have their alternatives. */
-  readonly isWhole: boolean;
+  readonly parts: PartsView;
 }
 
 /** The parts in the language in which the query was read back; else in the first one. */
@@ -137,67 +129,43 @@ async function readLike(
   let first: Read | null = null;
   for (const language of new Set(languages)) {
     const parts = await partsOf(graph, { ...asked, language, alternatives: false });
-    const read = { query: asked.query, language, parts, isWhole: false };
+    const read = { query: asked.query, language, parts };
     if (words.startsWith(textOf(parts))) return read; // words that were taught are behind it
     first ??= read;
   }
   return first ?? Promise.reject(new Error("no language to read it in"));
 }
 
-function textOf(parts: Parts | null): string {
+function textOf(parts: PartsView | null): string {
   return (parts?.pieces ?? []).map((piece) => piece.text).join("");
 }
 
-// A part of the sentence, as a button that opens its alternatives.
+// The alternatives to a part of the sentence.
 
-interface PartMenuProps {
-  readonly text: string;
-  readonly part: Part;
+const SEARCHED: Readonly<Record<string, string>> = {
+  ...{ entity: "entity", class: "class", predicate: "property" },
+};
+const MOST = 8;
+
+interface ChoiceProps {
+  readonly part: PartView;
   readonly graph: string;
   /** Whether alternatives are still to come. */
   readonly isLooking: boolean;
-  /** Looks for alternatives, which then come with the part. */
-  readonly look: () => void;
-  readonly change: (to: string) => void;
-}
-
-const SEARCHED = { entity: "entity", class: "class", predicate: "property" } as const;
-const PAUSE = 150;
-const MOST = 8;
-
-function PartMenu({ text, part, graph, isLooking, look, change }: PartMenuProps) {
-  return (
-    <Popover
-      class={`part ${part.kind}`}
-      panelClass="part-panel"
-      title={say.partIs(part.label)}
-      onOpen={look}
-      label={text}
-    >
-      {(close) => {
-        const take = (to: string) => {
-          close();
-          change(to);
-        };
-        return part.kind === "value" ? (
-          <ValueChoice part={part} take={take} />
-        ) : (
-          <NameChoice
-            part={part}
-            kind={SEARCHED[part.kind]}
-            graph={graph}
-            isLooking={isLooking}
-            take={take}
-          />
-        );
-      }}
-    </Popover>
-  );
-}
-
-interface ChoiceProps {
-  readonly part: Part;
   readonly take: (to: string) => void;
+}
+
+function offersOf(found: readonly AlternativeView[], take: (to: string) => void): Offer[] {
+  return found.map(({ iri, value, label, rows, description }) => {
+    const to = iri ?? value ?? "";
+    return {
+      name: label || to,
+      hint: typeof rows === "number" && say.rows(rows),
+      more: description,
+      title: to,
+      take: () => take(to),
+    };
+  });
 }
 
 function ValueChoice({ part, take }: ChoiceProps) {
@@ -205,14 +173,9 @@ function ValueChoice({ part, take }: ChoiceProps) {
   return (
     <>
       {part.alternatives.length > 0 && (
-        <Alternatives found={part.alternatives} take={take} title={say.instead} />
+        <Offers offers={offersOf(part.alternatives, take)} label={say.instead} />
       )}
-      <Form
-        class="part-value stack close"
-        onSend={() => {
-          if (value.trim()) take(value.trim());
-        }}
-      >
+      <Form class="stack close" onSend={() => value.trim() && take(value.trim())}>
         <Field
           label={say.otherValue}
           value={value}
@@ -227,24 +190,24 @@ function ValueChoice({ part, take }: ChoiceProps) {
   );
 }
 
-interface NameChoiceProps extends ChoiceProps {
-  readonly kind: string;
-  readonly graph: string;
-  readonly isLooking: boolean;
-}
-
-function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
+function NameChoice({ part, graph, isLooking, take }: ChoiceProps) {
   const [sought, setSought] = useState("");
-  const hits = useHits(graph, kind, sought);
-  const found = hits ? byCloseness(hits, sought) : part.alternatives;
+  const kind = SEARCHED[part.kind] ?? "";
+  const { value: hits } = useSought(sought, `${graph} ${kind}`, async (q, signal) =>
+    orderByCloseness((await search(graph, { q, kind, limit: MOST }, signal)).hits, q),
+  );
+  const found = hits ?? part.alternatives;
   const panel = useRef<HTMLDivElement>(null);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the field and of what it found
-    <div ref={panel} onKeyDown={(event) => among(panel.current, event, { enters: hits !== null })}>
+    <div
+      ref={panel}
+      onKeyDown={(event) => moveAmongOffers(panel.current, event, { enters: hits !== null })}
+    >
       <SearchField label={say.searchOther} value={sought} onText={setSought} />
-      {found.length > 0 && <Alternatives found={found} take={take} title={say.instead} />}
+      {found.length > 0 && <Offers offers={offersOf(found, take)} label={say.instead} />}
       {found.length === 0 && (
-        <p class="muted small part-none" role="status">
+        <p class="muted small" role="status">
           {isLooking ? <span class="spinner" /> : say.noAlternatives}
         </p>
       )}
@@ -253,49 +216,11 @@ function NameChoice({ part, kind, graph, isLooking, take }: NameChoiceProps) {
 }
 
 /** The names that are what is sought first, then those that begin with it. */
-function byCloseness(found: readonly Alternative[], sought: string): readonly Alternative[] {
-  const wanted = sought.trim().toLowerCase();
-  const away = ({ label }: Alternative) => {
+function orderByCloseness(found: readonly AlternativeView[], sought: string): AlternativeView[] {
+  const wanted = sought.toLowerCase();
+  const away = ({ label }: AlternativeView) => {
     const name = label.toLowerCase();
     return name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2;
   };
   return [...found].sort((one, other) => away(one) - away(other));
-}
-
-interface AlternativesProps {
-  readonly found: readonly Alternative[];
-  readonly take: (to: string) => void;
-  readonly title: string;
-}
-
-function Alternatives({ found, take, title }: AlternativesProps) {
-  return (
-    <ul class="alternatives" aria-label={title}>
-      {found.map((one) => {
-        const to = one.iri ?? one.value ?? "";
-        return (
-          <li key={to}>
-            <button type="button" class="alternative" title={to} onClick={() => take(to)}>
-              <span class="alternative-name">
-                <bdi>{one.label || to}</bdi>
-                {typeof one.rows === "number" && (
-                  <span class="muted small">{say.rows(one.rows)}</span>
-                )}
-              </span>
-              {one.description && <bdi class="alternative-more">{one.description}</bdi>}
-            </button>
-          </li>
-        );
-      })}
-    </ul>
-  );
-}
-
-/** Returns the graph's terms of a name; null while nothing is sought. */
-function useHits(graph: string, kind: string, sought: string): readonly Alternative[] | null {
-  const q = useSettled(sought.trim(), PAUSE);
-  const found = useFetched(`${graph} ${kind} ${q}`, async (signal) =>
-    q.length < 2 ? null : (await search(graph, { q, kind, limit: MOST }, { signal })).hits,
-  );
-  return sought.trim().length < 2 ? null : found.value;
 }

@@ -1,58 +1,46 @@
 // The steps of a run, folded away but there.
 
-import { useState } from "preact/hooks";
 import { stepsOf } from "../api/ask.ts";
-import type { RunView, Step, Usage } from "../api/types.ts";
-import { formatSeconds, named } from "../i18n/index.ts";
-import { useAttempt } from "../parts/asking.ts";
-import { dotted, Folded, ProblemNote } from "../parts/parts.tsx";
+import type { RunView, Step, UsageView } from "../api/types.ts";
+import { formatSeconds, named, texts } from "../i18n/index.ts";
+import { useAttempt, useFetched } from "../parts/asking.ts";
+import { Fold, Folded, joinWithDots, ProblemNote } from "../parts/parts.tsx";
 import type { Turn } from "./conversation.ts";
-import { type Draft, type Reader, useWords } from "./reading.ts";
-import { kindWord, stepSay, stepTitle } from "./stepWords.ts";
+import type { Draft, Reader } from "./reading.ts";
 import { say } from "./words.ts";
 
 interface StepsProps {
   readonly steps: readonly Step[];
   readonly isRunning?: boolean;
   readonly seconds?: number | null;
-  readonly usage?: Usage | undefined;
+  readonly usage?: UsageView | undefined;
   /** Reads queries back once the steps are opened; without it, only their own words are shown. */
   readonly read?: Reader;
 }
 
 export function Steps({ steps, isRunning = false, seconds = null, usage, read }: StepsProps) {
-  const [isOpen, setOpen] = useState(false);
   if (steps.length === 0) return null;
+  const counts = joinWithDots(
+    say.steps(steps.length),
+    seconds !== null && formatSeconds(seconds),
+    ...(usage ? costWords(usage) : []),
+  );
   return (
-    <details
-      class="fold steps"
-      data-running={isRunning}
-      onToggle={(event) => {
-        if (event.target === event.currentTarget) setOpen(event.currentTarget.open);
-      }}
-    >
-      <summary>
-        <span>{say.stepsOf}</span>
-        <span class="fold-more">
-          {dotted(
-            say.steps(steps.length),
-            seconds !== null && formatSeconds(seconds),
-            ...(usage ? costWords(usage) : []),
-          )}
-        </span>
-      </summary>
-      <ol class="step-list">
-        {steps.map((step, at) => (
-          <li key={at} class={`step step-${step.step}`}>
-            <StepView step={step} read={isOpen && read ? read : null} />
-          </li>
-        ))}
-      </ol>
-    </details>
+    <Fold class={isRunning ? "steps running" : "steps"} title={say.stepsOf} more={counts}>
+      {() => (
+        <ol class="step-list stack tight">
+          {steps.map((step, at) => (
+            <li key={at} class={`step step-${step.step}`}>
+              <StepView step={step} read={read} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </Fold>
   );
 }
 
-function costWords(usage: Usage): string[] {
+function costWords(usage: UsageView): string[] {
   return [
     usage.requests > 0 ? say.requests(usage.requests) : "",
     usage.llm_calls > 0 ? say.calls(usage.llm_calls) : "",
@@ -61,17 +49,17 @@ function costWords(usage: Usage): string[] {
   ];
 }
 
-function StepView({ step, read }: { step: Step; read: Reader | null }) {
+function StepView({ step, read }: { step: Step; read: Reader | undefined }) {
   switch (step.step) {
     case "findings":
       return <FindingsStep step={step} />;
     case "draft":
-      return <DraftStep key={read ? "read" : "as it came"} step={step} read={read} />;
+      return <DraftStep step={step} read={read} />;
     case "tool_use":
       return (
         <Folded
           title={stepTitle(step)}
-          more={dotted(
+          more={joinWithDots(
             typeof step.observation.rows === "number" && stepSay.rows(step.observation.rows),
             formatSeconds(step.seconds),
           )}
@@ -102,11 +90,15 @@ function StepView({ step, read }: { step: Step; read: Reader | null }) {
   }
 }
 
-function DraftStep({ step, read }: { step: Draft; read: Reader | null }) {
-  const told = useWords(step, read);
-  const title = stepTitle(told ? { ...step, words: told } : step);
+function DraftStep({ step, read }: { step: Draft; read: Reader | undefined }) {
+  const told = useFetched(`${!read} ${step.query}`, async () =>
+    step.words ? step.words : (read?.(step.query) ?? ""),
+  );
   return (
-    <Folded title={title} more={`${stepSay.score}\u00a0${step.score.toFixed(2)}`}>
+    <Folded
+      title={stepTitle({ ...step, words: step.words || (told.value ?? "") })}
+      more={`${stepSay.score}\u00a0${step.score.toFixed(2)}`}
+    >
       <pre>{step.query}</pre>
     </Folded>
   );
@@ -116,7 +108,7 @@ function FindingsStep({ step }: { step: Extract<Step, { step: "findings" }> }) {
   if (step.mentions.length === 0) return <p>{stepTitle(step)}</p>;
   return (
     <>
-      <ul class="mentions">
+      <ul class="mentions stack tight">
         {step.mentions.map((mention) => (
           <li key={`${mention.words} ${mention.target}`}>
             <bdi>“{mention.words}”</bdi> <span class="muted">{stepSay.meant}</span>{" "}
@@ -143,27 +135,64 @@ function messageText(message: unknown): string {
     : JSON.stringify(message, null, 1);
 }
 
-// The steps of a run that is over: as they came, or fetched when they are opened.
-
+/** The steps of a run that is over: as they came, or fetched when they are opened. */
 export function StepsOf({ turn, run, read }: { turn: Turn; run: RunView; read: Reader }) {
   const [attempt, problem] = useAttempt();
-  const [isLoading, setLoading] = useState(false);
   const steps = turn.steps.value;
   if (steps.length > 0)
     return <Steps {...{ steps, read }} seconds={run.seconds} usage={run.answer?.usage} />;
-  const load = async () => {
-    if (isLoading) return;
-    setLoading(true);
-    await attempt(async () => {
+  const load = () =>
+    void attempt(async () => {
       turn.steps.value = await stepsOf(run.id);
     });
-  };
   return (
-    <details class="fold steps" onToggle={() => void load()}>
-      <summary>
-        <span>{say.stepsOf}</span>
-      </summary>
+    <Fold class="steps" title={say.stepsOf} onOpen={load}>
       {problem ? <ProblemNote problem={problem} /> : <p class="muted">{say.loadSteps}</p>}
-    </details>
+    </Fold>
   );
+}
+
+// Steps of a run, each in a line.
+
+import words from "./stepWords.json";
+
+export const stepSay = texts("ask/stepWords", words);
+
+const KINDS = ["entity", "class", "predicate", "value", "operator"];
+const LONGEST = 140;
+
+/** The word for a kind of mention. */
+function kindWord(kind: string): string {
+  return stepSay.kinds[KINDS.indexOf(kind)] ?? kind;
+}
+
+/** A step in one line. */
+export function stepTitle(step: Step): string {
+  switch (step.step) {
+    case "findings": {
+      const names = [...new Set(step.mentions.map((mention) => mention.label))];
+      return names.length > 0 ? stepSay.found(clipText(names.join(", "))) : stepSay.foundNothing;
+    }
+    case "draft":
+      return step.words ? stepSay.draftAs(clipText(step.words)) : stepSay.draft;
+    case "thought":
+      return clipText(step.text);
+    case "prompt":
+      return stepSay.prompt(clipText(step.purpose));
+    case "model_turn": {
+      const calls = step.choice.calls?.length ?? 0;
+      return calls > 0
+        ? stepSay.turnCalls(calls)
+        : clipText(step.choice.text ?? "") || stepSay.turn;
+    }
+    case "tool_use":
+      return step.observation.failed ? stepSay.toolFailed(step.tool) : stepSay.tool(step.tool);
+    default:
+      return stepSay.other;
+  }
+}
+
+function clipText(text: string): string {
+  const line = text.trim().split("\n")[0] ?? "";
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
 }

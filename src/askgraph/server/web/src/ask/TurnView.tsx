@@ -2,15 +2,13 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { graphTitle } from "../app/known.ts";
-import { navigate } from "../app/router.ts";
 import { formatSeconds } from "../i18n/index.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { Button, dotted, Note, ProblemNote } from "../parts/parts.tsx";
+import { Button, joinWithDots, Note, ProblemNote } from "../parts/parts.tsx";
 import { AnswerPart } from "./AnswerPart.tsx";
 import { again, stop, type Turn } from "./conversation.ts";
 import { WaysOn } from "./Options.tsx";
-import { Steps } from "./Steps.tsx";
-import { stepTitle } from "./stepWords.ts";
+import { Steps, stepTitle } from "./Steps.tsx";
 import { say } from "./words.ts";
 
 interface TurnViewProps {
@@ -28,18 +26,26 @@ export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
   }, []);
   useEffect(() => {
     // Again with the answer, before which there may not be enough below to scroll by.
-    if (wasAsked && !isFirst) {
+    if (wasAsked && !isFirst)
       heading.current?.scrollIntoView({ block: "start", behavior: "smooth" });
-    }
   }, [run === null]);
   const Heading = isFirst ? "h1" : "h2";
   return (
-    <article class="turn" data-state={turn.state.value} data-run={turn.id.value ?? undefined}>
+    <article class="turn stack" data-state={turn.state.value} data-run={turn.id.value ?? undefined}>
       {isFirst && run && run.before.length > 0 && <Earlier before={run.before} />}
       <Heading class="turn-question" ref={heading} tabIndex={-1} dir="auto">
         {turn.question}
       </Heading>
-      {run && <About turn={turn} />}
+      {run && (
+        <p class="turn-about faint">
+          {joinWithDots(
+            run.graphs.map(graphTitle).join(", "),
+            methodTitle(run.method),
+            run.model,
+            run.seconds !== null && formatSeconds(run.seconds),
+          )}
+        </p>
+      )}
       <Body turn={turn} isLast={isLast} />
     </article>
   );
@@ -47,26 +53,23 @@ export function TurnView({ turn, isFirst, isLast }: TurnViewProps) {
 
 function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
   const run = turn.run.value;
+  const steps = turn.steps.value;
   if (turn.isRunning && turn.question === "") return <p class="muted later">{say.asking}</p>;
-  if (turn.isRunning) {
+  if (turn.isRunning)
     return (
       <>
         <Progress turn={turn} stop={() => void stop(turn)} />
-        <Steps steps={turn.steps.value} isRunning />
+        <Steps steps={steps} isRunning />
       </>
     );
-  }
-  if (turn.state.value === "done" && run?.answer) {
-    return <AnswerPart turn={turn} run={run} answer={run.answer} isLast={isLast} />;
-  }
+  if (turn.state.value === "done" && run?.answer)
+    return <AnswerPart {...{ turn, run, isLast }} answer={run.answer} />;
+  const retry = turn.question === "" ? undefined : () => again(turn);
   return (
     <>
       {turn.problem.value ? (
         <>
-          <ProblemNote
-            problem={turn.problem.value}
-            {...(turn.question === "" ? {} : retry(turn))}
-          />
+          <ProblemNote problem={turn.problem.value} again={retry} />
           <WaysOn question={turn.question} graphs={turn.graphs} />
         </>
       ) : (
@@ -74,38 +77,18 @@ function Body({ turn, isLast }: { turn: Turn; isLast: boolean }) {
           <p>
             <strong>{say.stopped}.</strong> {say.stoppedMore}
           </p>
-          {turn.question !== "" && (
-            <p>
-              <Button onClick={retry(turn).again}>{say.askAgain}</Button>
-            </p>
-          )}
+          <p>{retry && <Button onClick={retry}>{say.askAgain}</Button>}</p>
         </Note>
       )}
-      <Steps steps={turn.steps.value} />
+      <Steps steps={steps} />
     </>
   );
-}
-
-function retry(turn: Turn): { again: () => void } {
-  return { again: () => again(turn, {}, (id) => navigate(`/run/${id}`, { stay: true })) };
-}
-
-function About({ turn }: { turn: Turn }) {
-  const run = turn.run.value;
-  if (!run) return null;
-  const about = [
-    run.graphs.map(graphTitle).join(", "),
-    methodTitle(run.method),
-    run.model ?? "",
-    run.seconds === null ? "" : formatSeconds(run.seconds),
-  ];
-  return <p class="turn-about">{dotted(...about)}</p>;
 }
 
 function Earlier({ before }: { before: readonly { readonly question: string }[] }) {
   return (
     <section class="earlier" aria-label={say.earlier}>
-      <h2>{say.earlier}</h2>
+      <h2 class="faint">{say.earlier}</h2>
       <ol>
         {before.map((one) => (
           <li key={one.question} dir="auto">
@@ -136,9 +119,9 @@ export function Progress({ turn, stop }: { turn: Turn; stop: () => void }) {
         ? stepTitle(last)
         : say.asking;
   return (
-    <div class="progress" data-shown={elapsed > SHOWN_AFTER}>
+    <div class="progress row" data-shown={elapsed > SHOWN_AFTER}>
       <span class="spinner" aria-hidden="true" />
-      <span class="progress-doing" role="status">
+      <span class="clip" role="status">
         <bdi>{doing}</bdi>
       </span>
       <span class="muted number" aria-hidden="true">

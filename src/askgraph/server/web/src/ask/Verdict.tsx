@@ -2,9 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { confirm, feedback, share, withdraw } from "../api/ask.ts";
-import type { Shown } from "../api/boards.ts";
 import { verifiedOf, withdrawVerified } from "../api/graphs.ts";
-import type { Confirmed, Problem, RunView } from "../api/types.ts";
+import type { ConfirmedView, Problem, RunView, Shown } from "../api/types.ts";
 import { may, mayWithdraw } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { useAttempt, useFetched } from "../parts/asking.ts";
@@ -43,7 +42,7 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
     feedback: await feedback(run.id, "wrong", comment),
   });
   const pin = (
-    <Popover class="button quiet small" icon="pin" label={say.pin}>
+    <Popover icon="pin" label={say.pin}>
       {() => <Later load={pinMenu} props={{ run: run.id, shown }} />}
     </Popover>
   );
@@ -52,7 +51,15 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
     <div class="verdict">
       <div class="row">
         {run.verified ? (
-          <Marked undo={() => void take(withdraw(run.id))} />
+          <>
+            <span class="chip good" role="status">
+              <Icon name="check" size={14} />
+              {say.confirmed}
+            </span>
+            <Button look="quiet small" onClick={() => void take(withdraw(run.id))}>
+              {say.withdraw}
+            </Button>
+          </>
         ) : (
           <>
             <span class="muted small">{say.isRight}</span>
@@ -97,20 +104,6 @@ export function Verdict({ turn, run, shown, standing, onWrong }: VerdictProps) {
   );
 }
 
-function Marked({ undo }: { undo: () => void }) {
-  return (
-    <>
-      <span class="chip good" role="status">
-        <Icon name="check" size={14} />
-        {say.confirmed}
-      </span>
-      <Button look="quiet small" onClick={undo}>
-        {say.withdraw}
-      </Button>
-    </>
-  );
-}
-
 interface WrongProps {
   readonly send: (comment: string) => Promise<unknown>;
   /** Withdraws the confirmed answer that is wrong, if the caller may. */
@@ -123,7 +116,7 @@ function Wrong({ send, withdraw }: WrongProps) {
   const [comment, setComment] = useState("");
   return (
     <Form
-      class="stack close verdict-form"
+      class="stack close measure verdict-form"
       onSend={() => {
         void send(comment.trim()).then(withdraws && withdraw ? withdraw : undefined);
       }}
@@ -157,12 +150,18 @@ interface ShareProps {
 /** The link to an answer or a board, and whether it opens for others. */
 export function Share({ title, address, shared, setShared }: ShareProps) {
   return (
-    <Popover class="button quiet small" icon="link" label={say.share}>
+    <Popover icon="link" label={say.share}>
       {() => (
-        <div class="stack share">
+        <div class="stack menu-form">
           <label>
             <span class="label">{title}</span>
-            <input class="field" readOnly data-first value={address} onFocus={selectAll} />
+            <input
+              class="field"
+              readOnly
+              data-first
+              value={address}
+              onFocus={(event) => event.currentTarget.select()}
+            />
           </label>
           <Choice
             name={say.shareOn}
@@ -177,10 +176,6 @@ export function Share({ title, address, shared, setShared }: ShareProps) {
   );
 }
 
-function selectAll(event: Event): void {
-  if (event.currentTarget instanceof HTMLInputElement) event.currentTarget.select();
-}
-
 // The verified answer that a question was answered with, if the caller may withdraw it.
 
 export interface Standing {
@@ -191,13 +186,13 @@ export interface Standing {
   readonly problem: Problem | null;
 }
 
-export function useStanding(graph: string, confirmed: Confirmed | null): Standing {
+export function useStanding(graph: string, confirmed: ConfirmedView | null): Standing {
   const [isGone, setGone] = useState(false);
   const [attempt, problem] = useAttempt();
   const isWanted = confirmed !== null && may("confirm");
   // If this fails, the answer can still be withdrawn on the graph's own page.
   const found = useFetched(`${graph} ${confirmed?.when} ${isWanted}`, async (signal) =>
-    isWanted ? (await verifiedOf(graph, { signal })).verified : [],
+    isWanted ? (await verifiedOf(graph, signal)).verified : [],
   );
   const one = found.value?.find(
     ({ when, question }) => when === confirmed?.when && question === confirmed.question,

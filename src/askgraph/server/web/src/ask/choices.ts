@@ -1,11 +1,11 @@
 // The chosen graphs, method and model, kept for the next visit.
 
 import { computed, signal } from "@preact/signals";
-import type { MethodInfo } from "../api/types.ts";
+import type { MethodView } from "../api/types.ts";
 import { keep, kept } from "../app/kept.ts";
 import { knownGraphs, knownMethods } from "../app/known.ts";
 
-const graphsWanted = signal<readonly string[]>(keptList("graphs"));
+const graphsWanted = signal<readonly string[]>(readList("graphs"));
 const methodWanted = signal<string | null>(kept("method"));
 const modelWanted = signal<string | null>(kept("model"));
 
@@ -17,7 +17,7 @@ export const chosenGraphs = computed<readonly string[]>(() => {
 });
 
 /** The method to ask with; null until the server has listed them. */
-export const chosenMethod = computed<MethodInfo | null>(() => {
+export const chosenMethod = computed<MethodView | null>(() => {
   const all = knownMethods.value.value;
   if (!all) return null;
   const usable = all.methods.filter((method) => method.usable);
@@ -48,7 +48,7 @@ export function chooseModel(name: string): void {
   keep("model", name);
 }
 
-function keptList(name: string): string[] {
+function readList(name: string): string[] {
   try {
     const found: unknown = JSON.parse(kept(name) ?? "[]");
     return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];

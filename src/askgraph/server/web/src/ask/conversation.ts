@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { ask, cancel, runOf, watch } from "../api/ask.ts";
 import { problemFrom } from "../api/http.ts";
 import type { Asking, Problem, RunEvent, RunView, Step } from "../api/types.ts";
+import { navigate, showRun } from "../app/router.ts";
 
 type TurnState = "asking" | "queued" | "running" | "done" | "stopped" | "failed" | "handed back";
 
@@ -11,10 +12,6 @@ let nextKey = 0;
 
 /** One question of the conversation. */
 export class Turn {
-  readonly question: string;
-  readonly graphs: readonly string[];
-  /** The same for all versions of a question, which stand in one another's place. */
-  readonly key: number;
   readonly state = signal<TurnState>("asking");
   readonly run = signal<RunView | null>(null);
   readonly id = signal<string | null>(null);
@@ -23,23 +20,21 @@ export class Turn {
   readonly ahead = signal(0);
   readonly problem = signal<Problem | null>(null);
   readonly begun = performance.now();
-  readonly asking: Asking | null;
   readonly leaving = new AbortController();
+  /** The same for all versions of a question, which stand in one another's place. */
+  readonly key: number;
   /** The question as it was answered first, and as its answer was changed since. */
   readonly versions: Turn[];
 
   constructor(
-    question: string,
-    graphs: readonly string[],
-    asking: Asking | null,
+    readonly question: string,
+    readonly graphs: readonly string[],
+    readonly asking: Asking | null,
     versionOf: Turn | null = null,
   ) {
     this.key = versionOf?.key ?? nextKey++;
     this.versions = versionOf?.versions ?? [];
     this.versions.push(this);
-    this.question = question;
-    this.graphs = graphs;
-    this.asking = asking;
   }
 
   get isRunning(): boolean {
@@ -108,8 +103,8 @@ export function leave(): void {
   turns.value = [];
 }
 
-/** Asks, as a follow-up if the conversation has an answered question; returns the new turn. */
-export function put(asking: Asking, begun: (run: string) => void): Turn {
+/** Asks, as a follow-up if the conversation has an answered question. */
+export function put(asking: Asking): void {
   const before = turns.value.findLast((turn) => turn.state.value === "done" && turn.id.value);
   const session = turns.value.findLast((turn) => turn.session.value)?.session.value;
   const whole: Asking = {
@@ -119,17 +114,21 @@ export function put(asking: Asking, begun: (run: string) => void): Turn {
   };
   const turn = new Turn(asking.question, asking.graphs ?? [], whole);
   turns.value = [...turns.value, turn];
-  void follow(turn, () => ask(whole, turn.leaving.signal), begun);
-  return turn;
+  void follow(
+    turn,
+    () => ask(whole, turn.leaving.signal),
+    (run) => navigate(`/run/${run}`, { stay: turns.value.length > 1 }),
+  );
 }
 
 /** Asks the question of a turn once more, in its place, with changes. */
-export function again(turn: Turn, changes: Partial<Asking>, begun: (run: string) => void): void {
-  const asking: Asking = turn.asking ?? { question: turn.question, graphs: turn.graphs };
+export function again(turn: Turn, changes: Partial<Asking> = {}): void {
+  const before: Asking = turn.asking ?? { question: turn.question, graphs: turn.graphs };
+  const asking = { ...before, ...changes };
   turn.leaving.abort();
-  const next = new Turn(turn.question, turn.graphs, { ...asking, ...changes });
-  turns.value = turns.value.map((one) => (one === turn ? next : one));
-  void follow(next, () => ask(next.asking ?? asking, next.leaving.signal), begun);
+  const next = new Turn(turn.question, turn.graphs, asking);
+  replaceTurn(turn, next);
+  void follow(next, () => ask(asking, next.leaving.signal), showRun);
 }
 
 /** Shows a run of before: of this conversation, or as the start of its own. */
@@ -137,7 +136,7 @@ export async function show(id: string): Promise<void> {
   if (turns.value.some((turn) => turn.id.value === id)) return;
   for (const turn of turns.value) {
     const version = turn.versions.find((one) => one.id.value === id);
-    if (version?.state.value === "done") return inPlaceOf(turn, version);
+    if (version?.state.value === "done") return replaceTurn(turn, version);
   }
   leave();
   const turn = new Turn("", [], null);
@@ -146,7 +145,7 @@ export async function show(id: string): Promise<void> {
   try {
     const run = await runOf(id);
     if (turns.value[0] !== turn) return;
-    const found = new Turn(run.question, run.graphs, asked(run));
+    const found = new Turn(run.question, run.graphs, askedBy(run));
     found.settle(run);
     turns.value = [found];
     if (found.isRunning) await follow(found, () => watch(id, found.leaving.signal));
@@ -192,24 +191,23 @@ export async function follow(
   }
 }
 
-function asked(run: RunView): Asking {
+/** What a run was asked with. */
+function askedBy({ question, graphs, method, model, language }: RunView): Asking {
   return {
-    question: run.question,
-    graphs: run.graphs,
-    method: run.method,
-    ...(run.model ? { model: run.model } : {}),
-    ...(run.language ? { language: run.language } : {}),
+    ...{ question, graphs, method },
+    ...(model ? { model } : {}),
+    ...(language ? { language } : {}),
   };
 }
 
 /** Puts a run with another reading of a question in the place of the one that was shown. */
-export function chosenReading(turn: Turn, run: RunView): void {
+export function chooseReading(turn: Turn, run: RunView): void {
   const next = new Turn(run.question, run.graphs, turn.asking, turn);
   next.settle(run);
   next.steps.value = turn.steps.value;
-  inPlaceOf(turn, next);
+  replaceTurn(turn, next);
 }
 
-function inPlaceOf(turn: Turn, next: Turn): void {
+function replaceTurn(turn: Turn, next: Turn): void {
   turns.value = turns.value.map((one) => (one === turn ? next : one));
 }

@@ -1,6 +1,5 @@
 // Queries read back in words, each asked for once.
 
-import { useEffect, useState } from "preact/hooks";
 import { parts } from "../api/graphs.ts";
 import type { RunView, Step } from "../api/types.ts";
 import { language } from "../i18n/index.ts";
@@ -36,20 +35,5 @@ async function read(graph: string, query: string, told: string, question: string
   return found.pieces.map((piece) => piece.text).join("");
 }
 
-// A query that was considered, in words; they are asked for when it is shown.
-
+/** A query that was considered. */
 export type Draft = Extract<Step, { step: "draft" }>;
-
-/** Returns the words of a draft; null until they are known, "" if there are none. */
-export function useWords(draft: Draft, read: Reader | null): string | null {
-  const [told, tell] = useState(draft.words || (read ? null : ""));
-  useEffect(() => {
-    if (told !== null || !read) return;
-    let shown = true;
-    void read(draft.query).then((words) => shown && tell(words));
-    return () => {
-      shown = false;
-    };
-  }, [draft.query]);
-  return told;
-}

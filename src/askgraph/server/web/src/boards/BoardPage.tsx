@@ -2,27 +2,39 @@
 
 import { useEffect, useState } from "preact/hooks";
 import {
-  type Board,
   boardOf,
+  boards,
   changePin,
   deleteBoard,
+  newBoard,
   refresh,
   renameBoard,
   seen,
   shareBoard,
   unpin,
 } from "../api/boards.ts";
+import type { BoardView } from "../api/types.ts";
+import type { PageProps } from "../app/App.tsx";
 import { knownGraphs } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
 import { Share } from "../ask/Verdict.tsx";
-import { useAttempt } from "../parts/asking.ts";
-import { Button, Dialog, dotted, Field, Form, ProblemNote, SureDialog } from "../parts/parts.tsx";
-import { saveBoard } from "./export.ts";
+import { formatTime } from "../i18n/index.ts";
+import { useAttempt, useFetched } from "../parts/asking.ts";
+import {
+  Button,
+  Dialog,
+  Field,
+  Form,
+  joinWithDots,
+  ProblemNote,
+  SureDialog,
+} from "../parts/parts.tsx";
+import { saveBoard } from "./export.tsx";
 import { PinCard } from "./PinCard.tsx";
 import { say } from "./words.ts";
 
 export function BoardPage({ id }: { id: string }) {
-  const [board, setBoard] = useState<Board | null>(null);
+  const [board, setBoard] = useState<BoardView | null>(null);
   const [isBusy, setBusy] = useState(true);
   const [said, setSaid] = useState("");
   const [attempt, problem] = useAttempt();
@@ -30,9 +42,9 @@ export function BoardPage({ id }: { id: string }) {
     attempt(async () => {
       setBusy(true);
       try {
-        const fresh = await refresh(id, { signal });
+        const fresh = await refresh(id, signal);
         setBoard(fresh);
-        setSaid(newsOf(fresh));
+        setSaid(summarizeNews(fresh));
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {
@@ -56,19 +68,20 @@ export function BoardPage({ id }: { id: string }) {
       </div>
     );
   const pins = board.content;
-  const put = (doing: () => Promise<Board>) => attempt(async () => setBoard(await doing()));
+  const keep = (content: BoardView["content"]) => setBoard({ ...board, content });
+  const put = (doing: () => Promise<BoardView>) => attempt(async () => setBoard(await doing()));
   const move = (pin: string, place: number) =>
     attempt(async () => {
       await changePin(id, pin, { place });
       const others = pins.filter((one) => one.id !== pin);
       const moved = pins.find((one) => one.id === pin);
-      if (moved) setBoard({ ...board, content: others.toSpliced(place, 0, moved) });
+      if (moved) keep(others.toSpliced(place, 0, moved));
       setSaid(say.moved(place + 1, pins.length));
     });
   const drop = (pin: string, title: string) =>
     attempt(async () => {
       await unpin(id, pin);
-      setBoard({ ...board, content: pins.filter((one) => one.id !== pin) });
+      keep(pins.filter((one) => one.id !== pin));
       setSaid(say.removed(title));
       document.querySelector<HTMLElement>("#content h1")?.focus();
     });
@@ -97,7 +110,7 @@ export function BoardPage({ id }: { id: string }) {
           {say.empty} <a href="/">{say.ask}</a>
         </p>
       )}
-      <ol class="pins">
+      <ol class="tiles pins">
         {pins.map((pin, place) => (
           <PinCard
             key={pin.id}
@@ -107,11 +120,7 @@ export function BoardPage({ id }: { id: string }) {
             change={(change) =>
               attempt(async () => {
                 await changePin(id, pin.id, change);
-                const changed = { ...pin, ...change };
-                setBoard({
-                  ...board,
-                  content: pins.map((one) => (one.id === pin.id ? changed : one)),
-                });
+                keep(pins.map((one) => (one.id === pin.id ? { ...pin, ...change } : one)));
               })
             }
           />
@@ -122,9 +131,9 @@ export function BoardPage({ id }: { id: string }) {
 }
 
 interface ToolsProps {
-  readonly board: Board;
+  readonly board: BoardView;
   readonly isBusy: boolean;
-  readonly put: (doing: () => Promise<Board>) => Promise<boolean>;
+  readonly put: (doing: () => Promise<BoardView>) => Promise<boolean>;
   readonly update: () => void;
   /** Deletes it, and gives whether it could. */
   readonly drop: () => Promise<boolean>;
@@ -136,7 +145,7 @@ function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
   const close = () => setOpen(null);
   const { id, mine } = board;
   return (
-    <div class="row board-tools">
+    <div class="row">
       {mine && board.content.some((pin) => pin.changes) && (
         <Button
           icon="check"
@@ -185,10 +194,7 @@ function Tools({ board, isBusy, put, update, drop }: ToolsProps) {
           title={say.delete}
           question={say.sure}
           close={close}
-          go={() => {
-            close();
-            void drop().then((isGone) => isGone && navigate("/boards"));
-          }}
+          go={() => void drop().then((isGone) => isGone && navigate("/boards"))}
         />
       )}
     </div>
@@ -224,12 +230,64 @@ export function Renaming({ title, label, name, close, save }: RenamingProps) {
 }
 
 /** What a look at a board found, in a sentence or two. */
-function newsOf({ content }: Board): string {
+function summarizeNews({ content }: BoardView): string {
   const changed = content.filter((pin) => pin.changes).length;
   const failed = content.filter((pin) => pin.problem).length;
   if (content.length === 0) return "";
-  return dotted(
+  return joinWithDots(
     changed > 0 ? say.changedPins(changed) : failed === 0 && say.upToDate,
     failed > 0 && say.failedPins(failed),
+  );
+}
+
+// The boards: a list of them, and one of them.
+
+export function BoardsPage({ id }: PageProps) {
+  return id ? <BoardPage key={id} id={id} /> : <BoardList />;
+}
+
+function BoardList() {
+  const { value, problem, again } = useFetched("boards", boards);
+  const [title, setTitle] = useState("");
+  const [attempt, refused] = useAttempt();
+  const make = () =>
+    attempt(async () => {
+      const { id } = await newBoard(title.trim());
+      navigate(`/boards/${id}`);
+    });
+  return (
+    <div class="page stack">
+      <h1>{say.title}</h1>
+      <ProblemNote problem={problem} again={again} />
+      {!value && !problem && <p class="muted later">{say.loading}</p>}
+      {value?.length === 0 && (
+        <p class="muted">
+          {say.none} <a href="/">{say.ask}</a>
+        </p>
+      )}
+      <ul class="board-list ruled">
+        {value?.map((board) => (
+          <li key={board.id}>
+            <a href={`/boards/${board.id}`}>
+              <bdi>{board.title}</bdi>
+            </a>
+            <span class="muted small">
+              {joinWithDots(
+                say.pins(board.pins),
+                board.shared && say.isShared,
+                formatTime(board.changed),
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <Form class="row new-board" onSend={() => void make()}>
+        <Field label={say.new} value={title} onText={setTitle} input={{ maxLength: 200 }} />
+        <Button look="" type="submit" disabled={title.trim() === ""}>
+          {say.make}
+        </Button>
+      </Form>
+      <ProblemNote problem={refused} />
+    </div>
   );
 }

@@ -1,22 +1,21 @@
 // A pinned answer: its heading and sentence, its view, and what changed since it was seen.
 
 import { useId, useMemo, useState } from "preact/hooks";
-import type { Changes, Pin, Shown } from "../api/boards.ts";
-import type { Row } from "../api/types.ts";
+import type { ChangesView, PinView, Row, Shown } from "../api/types.ts";
 import { graphTitle } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { askAddress } from "../app/router.ts";
 import { Result, results } from "../ask/AnswerPart.tsx";
-import { HeadlineView } from "../ask/HeadlineView.tsx";
-import { wantsPlaces } from "../ask/headline.ts";
+import { HeadlineView, wantsPlaces } from "../ask/HeadlineView.tsx";
 import { formatTime } from "../i18n/index.ts";
-import { Button, dotted, ProblemNote } from "../parts/parts.tsx";
+import type { IconName } from "../parts/Icon.tsx";
+import { Button, joinWithDots, ProblemNote } from "../parts/parts.tsx";
 import { Renaming } from "./BoardPage.tsx";
-import { changesIn, countsOf } from "./changes.ts";
+import { countChanges, listChanges } from "./changes.ts";
 import { say } from "./words.ts";
 
 interface PinCardProps {
-  readonly pin: Pin;
+  readonly pin: PinView;
   readonly place: number;
   readonly of: number;
   readonly isMine: boolean;
@@ -49,7 +48,7 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
   return (
     <li class="card pin-card" data-pin={pin.id}>
       <article class="stack near" aria-labelledby={id}>
-        <header class="pin-head">
+        <header class="pin-head row spread">
           <h2 id={id}>
             <a href={pin.run ? `/run/${pin.run}` : askAddress(pin.question, [graph])}>
               <bdi>{title}</bdi>
@@ -59,7 +58,9 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
             <PinTools {...more} title={title} rename={(name) => change({ title: name })} />
           )}
         </header>
-        <p class="muted small">{dotted(graphTitle(graph), say.asOf(formatTime(pin.checked)))}</p>
+        <p class="muted small">
+          {joinWithDots(graphTitle(graph), say.asOf(formatTime(pin.checked)))}
+        </p>
         {pin.problem && (
           <>
             <ProblemNote problem={pin.problem} />
@@ -74,12 +75,8 @@ export function PinCard({ pin, isMine, change, ...more }: PinCardProps) {
   );
 }
 
-interface PinToolsProps {
+interface PinToolsProps extends Pick<PinCardProps, "place" | "of" | "move" | "remove"> {
   readonly title: string;
-  readonly place: number;
-  readonly of: number;
-  readonly move: (place: number) => Promise<unknown>;
-  readonly remove: () => void;
   readonly rename: (title: string) => Promise<unknown>;
 }
 
@@ -95,35 +92,19 @@ function PinTools({ title, place, of, move, remove, rename }: PinToolsProps) {
       if (next instanceof HTMLElement) next.focus();
     });
   };
-  const [earlier, later] = [say.earlier(title), say.later(title)];
-  const look = "quiet icon small";
+  const tool = (icon: IconName, label: string, onClick: (event: MouseEvent) => unknown) => ({
+    ...{ look: "quiet icon small", icon, label, onClick },
+  });
   return (
-    <div class="pin-tools">
+    <div>
       {of > 1 && (
         <>
-          <Button
-            look={`${look} turned`}
-            icon="down"
-            label={earlier}
-            disabled={place === 0}
-            onClick={go(place - 1)}
-          />
-          <Button
-            look={look}
-            icon="down"
-            label={later}
-            disabled={place === of - 1}
-            onClick={go(place + 1)}
-          />
+          <Button {...tool("up", say.earlier(title), go(place - 1))} disabled={place === 0} />
+          <Button {...tool("down", say.later(title), go(place + 1))} disabled={place === of - 1} />
         </>
       )}
-      <Button
-        look={look}
-        icon="pen"
-        label={say.renamePin(title)}
-        onClick={() => setRenaming(true)}
-      />
-      <Button look={look} icon="bin" label={say.remove(title)} onClick={remove} />
+      <Button {...tool("pen", say.renamePin(title), () => setRenaming(true))} />
+      <Button {...tool("bin", say.remove(title), remove)} />
       {isRenaming && (
         <Renaming
           title={say.renamePin(title)}
@@ -137,13 +118,13 @@ function PinTools({ title, place, of, move, remove, rename }: PinToolsProps) {
   );
 }
 
-function Changed({ pin, changes }: { pin: Pin; changes: Changes }) {
-  const rows = changesIn(pin);
+function Changed({ pin, changes }: { pin: PinView; changes: ChangesView }) {
+  const rows = listChanges(pin);
   return (
     <div class="pin-changes stack close">
       <p class="row small">
         <span>{say.since(formatTime(pin.seen))}</span>
-        {countsOf(changes).map(([look, text]) => (
+        {countChanges(changes).map(([look, text]) => (
           <span key={look} class={`chip ${look}`}>
             {text}
           </span>

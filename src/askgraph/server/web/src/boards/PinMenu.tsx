@@ -1,7 +1,8 @@
 // The choice of the board that an answer is pinned to, or of a new one.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Board, boards, newBoard, pinTo, type Shown } from "../api/boards.ts";
+import { boards, newBoard, pinTo } from "../api/boards.ts";
+import type { BoardView, Shown } from "../api/types.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Button, Field, Form, ProblemNote } from "../parts/parts.tsx";
 import { say } from "./words.ts";
@@ -15,7 +16,7 @@ interface PinMenuProps {
 export function PinMenu({ run, shown }: PinMenuProps) {
   const { value, problem } = useFetched("boards", boards);
   const [title, setTitle] = useState("");
-  const [pinned, setPinned] = useState<Board | null>(null);
+  const [pinned, setPinned] = useState<BoardView | null>(null);
   const [attempt, failed] = useAttempt();
   const menu = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -25,7 +26,7 @@ export function PinMenu({ run, shown }: PinMenuProps) {
     attempt(async () => setPinned(await pinTo(await board(), run, shown)));
   const name = title || (value?.length === 0 ? say.mine : "");
   return (
-    <div class="stack near pin-menu" ref={menu}>
+    <div class="stack near menu-form" ref={menu}>
       <p role="status" class={pinned ? undefined : "label"}>
         {pinned ? say.pinned(pinned.title) : say.pinTo}
       </p>

@@ -1,8 +1,7 @@
 // What changed of a pinned answer, in words: how many rows, and which.
 
-import type { Changes, Pin } from "../api/boards.ts";
-import type { Row } from "../api/types.ts";
-import { cellText } from "../ask/HeadlineView.tsx";
+import type { ChangesView, PinView, Row } from "../api/types.ts";
+import { formatCell } from "../ask/HeadlineView.tsx";
 import { say } from "./words.ts";
 
 /** More changes than this are only counted. */
@@ -18,7 +17,7 @@ interface Change {
 }
 
 /** The kinds of changes that there are, each with its look and its number in words. */
-export function countsOf(changes: Changes): (readonly [look: string, text: string])[] {
+export function countChanges(changes: ChangesView): (readonly [look: string, text: string])[] {
   const value = valueBefore(changes);
   if (changes.boolean !== null)
     return [["warn", say.was(changes.boolean ? say.yes : say.no)] as const];
@@ -32,7 +31,7 @@ export function countsOf(changes: Changes): (readonly [look: string, text: strin
 }
 
 /** The rows that changed: those that are there, then those that are gone. */
-export function changesIn({ answer, changes }: Pin): Change[] {
+export function listChanges({ answer, changes }: PinView): Change[] {
   if (!changes || valueBefore(changes)) return [];
   const now = changes.rows.map(({ row: at, was }): Change => {
     const row = answer.cells[at] ?? [];
@@ -47,7 +46,7 @@ export function changesIn({ answer, changes }: Pin): Change[] {
 }
 
 /** What was there in the place of the only value that there is. */
-function valueBefore({ total, rows }: Changes): Row | null {
+function valueBefore({ total, rows }: ChangesView): Row | null {
   const was = rows[0]?.was;
   return total === 1 && was?.length === 1 ? was : null;
 }
@@ -55,8 +54,8 @@ function valueBefore({ total, rows }: Changes): Row | null {
 /** A row in one line; with `other`, only the cells in which it differs from that. */
 function told(row: Row, other: Row = []): string {
   const texts = row.map((cell, at) => {
-    const text = cellText(cell);
-    return other.length > 0 && text === cellText(other[at] ?? null) ? "" : text;
+    const text = formatCell(cell);
+    return other.length > 0 && text === formatCell(other[at] ?? null) ? "" : text;
   });
   return texts.filter(Boolean).join(" · ");
 }

@@ -1,14 +1,14 @@
 // The largest classes of a graph, and how they are linked: a drawing, and the same as a list.
 
 import { useMemo, useState } from "preact/hooks";
-import { type Drawn, pictureOf } from "../api/graphs.ts";
+import { pictureOf } from "../api/graphs.ts";
+import type { PictureView } from "../api/types.ts";
 import { classAddress } from "../app/router.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named } from "../parts/parts.tsx";
-import { lineOf, shortened, widthOf } from "../results/measure.ts";
-import { useWidth } from "../results/useWidth.ts";
-import { type Box, type Edge, laidOut, type Node } from "./layout.ts";
+import { lineOf, shortenText, useWidth, widthOf } from "../results/measure.ts";
+import { type Box, layOut, type Node } from "./layout.ts";
 import { say } from "./words.ts";
 
 const NARROW = 560;
@@ -17,15 +17,13 @@ const BOLD = 600;
 
 /** The picture; nothing of a graph that has fewer than two classes. */
 export function ClassPicture({ graph }: { graph: string }) {
-  const { value } = useFetched(`${graph} ${language.value}`, (signal) =>
-    pictureOf(graph, language.value, { signal }),
-  );
+  const { value } = useFetched(`${graph} ${language.value}`, (signal) => pictureOf(graph, signal));
   return value && value.classes.length > 1 ? <Picture graph={graph} picture={value} /> : null;
 }
 
 interface PictureProps {
   readonly graph: string;
-  readonly picture: Drawn;
+  readonly picture: PictureView;
 }
 
 function Picture({ graph, picture }: PictureProps) {
@@ -37,7 +35,7 @@ function Picture({ graph, picture }: PictureProps) {
       {width > 0 && <Drawing {...{ graph, picture, width }} />}
       <details>
         <summary>{say.asList}</summary>
-        <ul class="class-links">
+        <ul class="class-links newspaper">
           {picture.links.map((link) => (
             <li key={`${link.source} ${link.target}`}>
               <Named href={classAddress(graph, link.source)}>{names.get(link.source)}</Named>{" "}
@@ -56,24 +54,24 @@ function Drawing({ graph, picture, width }: PictureProps & { readonly width: num
   const [near, setNear] = useState("");
   const isNarrow = width < NARROW;
   const height = isNarrow ? 520 : 480;
+  const leave = () => setNear("");
   const { ascent, descent } = lineOf();
   const high = ascent + descent;
   const [nodes, edges] = useMemo(() => {
     const most = picture.classes[0]?.instances ?? 1;
     const classes = picture.classes.slice(0, isNarrow ? 8 : 12);
     const boxes = classes.map(({ iri, label, instances }): Box => {
-      const [name, count] = [shortened(label, LONGEST, BOLD), formatNumber(instances)];
+      const [name, count] = [shortenText(label, LONGEST, BOLD), formatNumber(instances)];
       const radius = 9 + (isNarrow ? 14 : 20) * Math.sqrt(instances / most);
       const wide = Math.max(2 * radius, widthOf(name, BOLD), widthOf(count)) + 6;
       return { id: iri, name, label, count, radius, wide, below: 2 * high + 2 };
     });
     const links = picture.links.map(({ label, ...one }) => {
-      const name = shortened(label, LONGEST);
+      const name = shortenText(label, LONGEST);
       return { ...one, name, label, wide: widthOf(name) + 6, high };
     });
-    return laidOut(boxes, links, width, height);
+    return layOut(boxes, links, width, height);
   }, [picture, width]);
-  const isNear = ({ source, target }: Edge) => source === near || target === near;
   return (
     <svg
       class={near ? "classes-drawn pointed" : "classes-drawn"}
@@ -94,38 +92,30 @@ function Drawing({ graph, picture, width }: PictureProps & { readonly width: num
       </marker>
       {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: lines are none; the list says the same */}
       <g aria-hidden="true">
-        {edges.map((edge) => (
-          <path
-            key={`${edge.source} ${edge.target}`}
-            class={isNear(edge) ? "near" : ""}
-            d={edge.path}
-            marker-end="url(#arrow)"
-          >
-            <title>{edge.label}</title>
-          </path>
-        ))}
-        {edges.map(
-          ({ at, name, ...edge }) =>
-            at && (
-              <text
-                key={`${edge.source} ${edge.target}`}
-                class={isNear({ at, name, ...edge }) ? "near" : ""}
-                x={at.x}
-                y={at.y + (ascent - descent) / 2}
-              >
-                {name}
-              </text>
-            ),
-        )}
+        {edges.map(({ source, target, path, label, name, at }) => {
+          const look = source === near || target === near ? "near" : "";
+          return (
+            <g key={`${source} ${target}`}>
+              <path class={look} d={path} marker-end="url(#arrow)">
+                <title>{label}</title>
+              </path>
+              {at && (
+                <text class={look} x={at.x} y={at.y + (ascent - descent) / 2}>
+                  {name}
+                </text>
+              )}
+            </g>
+          );
+        })}
       </g>
       {nodes.map((node: Node) => (
         <a
           key={node.id}
           href={classAddress(graph, node.id)}
           onPointerEnter={() => setNear(node.id)}
-          onPointerLeave={() => setNear("")}
+          onPointerLeave={leave}
           onFocus={() => setNear(node.id)}
-          onBlur={() => setNear("")}
+          onBlur={leave}
         >
           {node.name !== node.label && <title>{`${node.label} ${node.count}`}</title>}
           <circle cx={node.x} cy={node.y} r={node.radius} />

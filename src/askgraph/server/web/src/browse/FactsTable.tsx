@@ -1,8 +1,9 @@
 // Facts about a thing, or facts that point at it: by predicate, the first values of each.
 
 import { useState } from "preact/hooks";
-import { type Facts, resource } from "../api/graphs.ts";
-import { language, locale } from "../i18n/index.ts";
+import { resource } from "../api/graphs.ts";
+import type { FactsView } from "../api/types.ts";
+import { locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Button, ProblemNote } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
@@ -11,7 +12,7 @@ import { textOf } from "../results/texts.ts";
 import { say } from "./words.ts";
 
 interface Props {
-  readonly facts: readonly Facts[];
+  readonly facts: readonly FactsView[];
   readonly graph: string;
   readonly iri: string;
   /** Whether these point at the thing. */
@@ -39,35 +40,27 @@ export function FactsTable({ facts, inverse = false, ...rest }: Props) {
   );
 }
 
-function nameOf({ predicate }: Facts): string {
+function nameOf({ predicate }: FactsView): string {
   const name = textOf(predicate, locale.value);
   return predicate.label ? name : wordsOf(name);
 }
 
-interface ValuesProps extends Omit<Props, "facts"> {
-  readonly fact: Facts;
-}
-
-function Values({ fact, graph, iri, inverse, pictures }: ValuesProps) {
+function Values(props: Omit<Props, "facts"> & { readonly fact: FactsView }) {
+  const { fact, graph, iri, inverse, pictures } = props;
   const [values, setValues] = useState(fact.values);
   const [left, setLeft] = useState(fact.total - fact.values.length);
   const [attempt, problem] = useAttempt();
   const more = () =>
     attempt(async () => {
-      const wanted = {
-        iri,
-        language: language.value,
-        predicate: fact.predicate.value,
-        offset: values.length,
-      };
-      const found = await resource(graph, wanted);
+      const predicate = fact.predicate.value;
+      const found = await resource(graph, { iri, predicate, offset: values.length });
       const next = (inverse ? found.incoming : found.outgoing)[0];
       setValues([...values, ...(next?.values ?? [])]);
       setLeft(next ? next.total - values.length - next.values.length : 0);
     });
   return (
     <>
-      <ul class="fact-values row">
+      <ul class="row loose">
         {values.map((cell) => (
           <li key={`${cell.value} ${cell.language ?? ""} ${cell.datatype ?? ""}`}>
             <Cell cell={cell} graph={graph} pictures={pictures} />

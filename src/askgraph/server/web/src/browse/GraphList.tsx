@@ -1,15 +1,18 @@
 // All graphs that can be asked here.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { removeGraph } from "../api/graphs.ts";
 import type { GraphSummary } from "../api/types.ts";
-import { knownGraphs, may } from "../app/known.ts";
+import type { PageProps } from "../app/App.tsx";
+import { knownGraphs, knownMe, knownServer, may } from "../app/known.ts";
 import { graphAddress } from "../app/router.ts";
 import { chooseGraphs } from "../ask/choices.ts";
 import { formatNumber, language } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
 import { Button, Named, ProblemNote, SureDialog } from "../parts/parts.tsx";
+import { GraphPage } from "./GraphPage.tsx";
+import { ClassPage, PropertyPage, ThingPage } from "./TermPages.tsx";
 import { say } from "./words.ts";
 
 export function GraphList() {
@@ -18,7 +21,6 @@ export function GraphList() {
   const all = knownGraphs.value.value;
   const problem = failed ?? knownGraphs.problem.value;
   const remove = async (name: string) => {
-    setLeaving(null);
     await attempt(() => removeGraph(name));
     await knownGraphs.load();
   };
@@ -42,7 +44,7 @@ export function GraphList() {
           <p>{say.noGraphsMore}</p>
         </div>
       )}
-      <ul class="graph-cards">
+      <ul class="tiles">
         {all?.map((graph) => (
           <li key={graph.name} class="card stack near graph-card">
             <h2>
@@ -60,8 +62,7 @@ export function GraphList() {
                 {say.browse}
               </a>
               {graph.addable_by_web && may("manage") && (
-                <Button look="quiet small" onClick={() => setLeaving(graph)}>
-                  <Icon name="bin" size={14} />
+                <Button look="quiet small" icon="bin" onClick={() => setLeaving(graph)}>
                   {say.remove}
                 </Button>
               )}
@@ -89,7 +90,7 @@ export function Counts({ graph }: { graph: GraphSummary }) {
     [graph.predicates, say.predicates],
   ] as const;
   return (
-    <ul class="counts row muted">
+    <ul class="counts row loose muted">
       {counts.map(
         ([count, name]) =>
           count !== null && (
@@ -112,4 +113,21 @@ function languageName(tag: string): string {
   } catch {
     return tag; // the graph's tag is none
   }
+}
+
+// The pages about graphs: the list, a graph, and its classes, predicates and things.
+
+/** The page of a graph, or of something in it; without one the list of all. */
+export function BrowsePage({ id: graph, query }: PageProps) {
+  useEffect(() => {
+    knownGraphs.need();
+    knownMe.need();
+    knownServer.need();
+  }, []);
+  if (!graph) return <GraphList />;
+  const [thing, cls, property] = ["iri", "class", "property"].map((name) => query.get(name));
+  if (thing) return <ThingPage key={thing} graph={graph} iri={thing} />;
+  if (cls) return <ClassPage key={cls} graph={graph} iri={cls} />;
+  if (property) return <PropertyPage key={property} graph={graph} iri={property} />;
+  return <GraphPage key={graph} graph={graph} />;
 }

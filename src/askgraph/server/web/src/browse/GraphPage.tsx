@@ -1,37 +1,24 @@
 // One graph: its description, questions to ask, its classes and predicates.
 
 import { useEffect, useState } from "preact/hooks";
-import {
-  graphOf,
-  type Hit,
-  profile,
-  search,
-  starters,
-  type Verified,
-  verifiedOf,
-  withdrawVerified,
-} from "../api/graphs.ts";
-import type { GraphSummary } from "../api/types.ts";
+import { graphOf, profile, search, starters, verifiedOf, withdrawVerified } from "../api/graphs.ts";
+import type { GraphSummary, VerifiedOne } from "../api/types.ts";
 import { knownMe, may, mayWithdraw } from "../app/known.ts";
 import { askAddress, classAddress, propertyAddress, thingAddress } from "../app/router.ts";
 import { formatTime, language, named } from "../i18n/index.ts";
-import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
-import { Button, dotted, Facts, Named, ProblemNote } from "../parts/parts.tsx";
+import { useAttempt, useFetched, useSought } from "../parts/asking.ts";
+import { Button, Facts, joinWithDots, Named, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { TaughtWords } from "../teach/TaughtWords.tsx";
 import { ClassPicture } from "./ClassPicture.tsx";
 import { Counts } from "./GraphList.tsx";
-import { ofClass, ofPredicate, ranked, TermList } from "./TermList.tsx";
+import { ofClass, ofPredicate, rankHits, TermList } from "./TermList.tsx";
 import { Path } from "./TermPages.tsx";
 import { say } from "./words.ts";
 
 export function GraphPage({ graph }: { graph: string }) {
   const tongue = language.value;
-  const about = useFetched(`${graph} ${tongue}`, (signal) => graphOf(graph, tongue, { signal }));
-  const holds = useFetched(`${graph} ${tongue}`, (signal) =>
-    profile(graph, { language: tongue }, { signal }),
-  );
-  const find = async (search: string, signal: AbortSignal) =>
-    await profile(graph, { language: tongue, search }, { signal });
+  const about = useFetched(`${graph} ${tongue}`, (signal) => graphOf(graph, signal));
+  const holds = useFetched(`${graph} ${tongue}`, (signal) => profile(graph, "", signal));
   const known = about.value;
   return (
     <div class="page stack browse">
@@ -46,7 +33,7 @@ export function GraphPage({ graph }: { graph: string }) {
       </div>
       <ProblemNote problem={about.problem} again={about.again} />
       {known?.description && (
-        <p class="lead" dir="auto">
+        <p class="lead large measure" dir="auto">
           {known.description}
         </p>
       )}
@@ -66,13 +53,13 @@ export function GraphPage({ graph }: { graph: string }) {
       )}
       {holds.busy && !holds.value && <p class="muted">{say.loading}</p>}
       {holds.value && (
-        <div class="term-lists">
+        <div class="tiles term-lists">
           <TermList
             title={say.classesTitle}
             filterLabel={say.filterClasses}
             terms={holds.value.classes.map(ofClass)}
             total={holds.value.total_classes}
-            find={async (text, signal) => (await find(text, signal)).classes.map(ofClass)}
+            find={async (text, signal) => (await profile(graph, text, signal)).classes.map(ofClass)}
             graph={graph}
             address={(iri) => classAddress(graph, iri)}
           />
@@ -81,7 +68,9 @@ export function GraphPage({ graph }: { graph: string }) {
             filterLabel={say.filterPredicates}
             terms={holds.value.predicates.map(ofPredicate)}
             total={holds.value.total_predicates}
-            find={async (text, signal) => (await find(text, signal)).predicates.map(ofPredicate)}
+            find={async (text, signal) =>
+              (await profile(graph, text, signal)).predicates.map(ofPredicate)
+            }
             graph={graph}
             address={(iri) => propertyAddress(graph, iri)}
           />
@@ -98,13 +87,11 @@ function About({ graph, created }: { graph: GraphSummary; created: string }) {
     [say.lastBuilt, created && formatTime(created)],
   ].filter(([, value]) => value);
   const shown = facts.map(([name, value]) => [name, <bdi key={name}>{value}</bdi>] as const);
-  return <Facts class="about-graph" facts={shown} />;
+  return <Facts class="facts-row row" facts={shown} />;
 }
 
 function Starters({ graph }: { graph: string }) {
-  const found = useFetched(`${graph} ${language.value}`, (signal) =>
-    starters(graph, language.value, { signal }),
-  );
+  const found = useFetched(`${graph} ${language.value}`, (signal) => starters(graph, signal));
   const questions = found.value?.questions ?? [];
   if (questions.length === 0) return null;
   return (
@@ -124,43 +111,43 @@ function Starters({ graph }: { graph: string }) {
 // Finds things, classes and properties of a graph by name, while it is typed.
 
 const MOST = 20;
-const PAUSE = 150;
 const KINDS = ["entity", "class", "property"];
 const ADDRESSES = { entity: thingAddress, class: classAddress, property: propertyAddress };
 
 function SearchBox({ graph }: { graph: string }) {
   const [text, setText] = useState("");
-  const wanted = useSettled(text.trim(), PAUSE);
-  const found = useFetched(`${graph} ${language.value} ${wanted}`, async (signal) => {
-    if (wanted === "") return null;
-    const asked = { q: wanted, limit: MOST, language: language.value };
-    return ranked((await search(graph, asked, { signal })).hits);
-  });
+  const key = `${graph} ${language.value}`;
+  const found = useSought(
+    text,
+    key,
+    async (q, signal) => rankHits((await search(graph, { q, limit: MOST }, signal)).hits),
+    1,
+  );
   return (
-    <search class="search-box stack close">
-      <label>
-        <span class="seen-by-readers">{say.search}</span>
-        <input
-          class="field"
-          type="search"
-          dir="auto"
-          autocomplete="off"
-          placeholder={named(say.search, say.searchHint)}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </label>
+    <search class="stack close measure">
+      <SearchField
+        label={say.search}
+        value={text}
+        onText={setText}
+        input={{
+          dir: "auto",
+          autocomplete: "off",
+          placeholder: named(say.search, say.searchHint),
+        }}
+      />
       <ProblemNote problem={found.problem} />
       <div role="status">
-        {wanted !== "" && found.value?.length === 0 && !found.busy && (
-          <p class="muted small">{say.nothingFound}</p>
-        )}
+        {found.value?.length === 0 && !found.busy && <p class="muted small">{say.nothingFound}</p>}
       </div>
-      {wanted !== "" && found.value && found.value.length > 0 && (
-        <ul class="hits" aria-label={say.searchResults}>
-          {found.value.map((hit) => (
-            <li key={`${hit.kind} ${hit.iri}`}>
-              <HitLink hit={hit} graph={graph} />
+      {found.value && found.value.length > 0 && (
+        <ul class="hits sheet" aria-label={say.searchResults}>
+          {found.value.map(({ kind, iri, label, description }) => (
+            <li key={`${kind} ${iri}`}>
+              <a class="hit row" href={ADDRESSES[kind](graph, iri)}>
+                <bdi>{label}</bdi>
+                <span class="chip">{say.kinds[KINDS.indexOf(kind)] ?? kind}</span>
+                {description && <bdi class="muted small clip">{description}</bdi>}
+              </a>
             </li>
           ))}
         </ul>
@@ -169,30 +156,17 @@ function SearchBox({ graph }: { graph: string }) {
   );
 }
 
-function HitLink({ hit, graph }: { hit: Hit; graph: string }) {
-  const address = ADDRESSES[hit.kind];
-  return (
-    <a class="hit" href={address(graph, hit.iri)}>
-      <bdi class="hit-name">{hit.label}</bdi>
-      <span class="chip">{say.kinds[KINDS.indexOf(hit.kind)] ?? hit.kind}</span>
-      {hit.description && <bdi class="muted small hit-more">{hit.description}</bdi>}
-    </a>
-  );
-}
-
 // Verified answers of a graph, which questions get at once, with a way to withdraw them.
 
 /** The list; nothing if the caller may not confirm answers, or if none was confirmed. */
 function VerifiedList({ graph }: { graph: string }) {
-  useEffect(() => knownMe.need(), []);
-  if (!knownMe.value.value || !may("confirm")) return null;
-  return <List graph={graph} />;
-}
-
-function List({ graph }: { graph: string }) {
+  useEffect(knownMe.need, []);
+  const mayConfirm = knownMe.value.value !== null && may("confirm");
   const [attempt, problem] = useAttempt();
-  const { value, again } = useFetched(graph, (signal) => verifiedOf(graph, { signal }));
-  const withdraw = (one: Verified) =>
+  const { value, again } = useFetched(`${graph} ${mayConfirm}`, async (signal) =>
+    mayConfirm ? verifiedOf(graph, signal) : null,
+  );
+  const withdraw = (one: VerifiedOne) =>
     attempt(async () => {
       await withdrawVerified(graph, one.id);
       again();
@@ -202,12 +176,14 @@ function List({ graph }: { graph: string }) {
     <section class="verified">
       <h2 class="section-title">{say.verified}</h2>
       <p class="muted small">{say.verifiedMore}</p>
-      <ul class="verified-list">
+      <ul class="verified-list ruled">
         {value.verified.map((one) => (
           <li key={one.id} class="row spread">
             <span>
               <Named href={one.mine && one.run ? `/run/${one.run}` : null}>{one.question}</Named>{" "}
-              <span class="muted small">{dotted(formatTime(one.when), !one.mine && one.by)}</span>
+              <span class="muted small">
+                {joinWithDots(formatTime(one.when), !one.mine && one.by)}
+              </span>
             </span>
             {mayWithdraw(one) && (
               <Button

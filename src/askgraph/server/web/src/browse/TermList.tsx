@@ -1,15 +1,14 @@
 // Classes or predicates of a graph: filtered, sorted by name or by how often they occur, in pages.
 
 import { useMemo, useState } from "preact/hooks";
-import type { ClassTerm, Hit, PredicateTerm } from "../api/graphs.ts";
-import type { Cell as Term } from "../api/types.ts";
+import type { ClassView, HitView, PredicateView, Cell as Term } from "../api/types.ts";
 import { formatNumber, locale, named } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Named, SearchField } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
-import { Pager } from "../results/Pager.tsx";
-import { folded } from "../results/sorting.ts";
-import { visible } from "../results/texts.ts";
+import { Pager } from "../results/controls.tsx";
+import { foldText } from "../results/sorting.ts";
+import { stripControls } from "../results/texts.ts";
 import { say } from "./words.ts";
 
 const PAGE = 15;
@@ -58,7 +57,7 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
         </h2>
         {terms.length > FEW && (
           <SearchField
-            class="term-filter"
+            class="slim term-filter"
             label={filterLabel}
             value={filter}
             onText={(text) => {
@@ -68,7 +67,7 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
           />
         )}
       </div>
-      <div class="table-scroll">
+      <div class="table-scroll sheet">
         <table class="result-table">
           <thead>
             <tr>
@@ -81,22 +80,17 @@ export function TermList({ title, filterLabel, terms, total, find, graph, addres
               <tr key={term.iri}>
                 <td>
                   <Named href={address(term.iri)} title={term.iri}>
-                    {visible(term.label)}
+                    {stripControls(term.label)}
                   </Named>
-                  {term.examples.length > 0 && (
-                    <p class="term-examples">
+                  {(term.examples.length > 0 || term.example !== null) && (
+                    <p class="term-examples faint">
                       <span class="seen-by-readers">{named(say.examples)}</span>
                       {term.examples.slice(0, 3).map((cell) => (
                         <span key={cell.value} class="term-example">
                           <Cell cell={cell} graph={graph} />
                         </span>
                       ))}
-                    </p>
-                  )}
-                  {term.example !== null && (
-                    <p class="term-examples">
-                      <span class="seen-by-readers">{named(say.examples)}</span>
-                      <bdi>{visible(term.example)}</bdi>
+                      <bdi>{stripControls(term.example ?? "")}</bdi>
                     </p>
                   )}
                 </td>
@@ -129,11 +123,11 @@ interface Listed {
 
 type TermOrder = "name" | "count";
 
-export function ofClass({ iri, label, instances, examples }: ClassTerm): Listed {
+export function ofClass({ iri, label, instances, examples }: ClassView): Listed {
   return { iri, label, count: instances, examples, example: null };
 }
 
-export function ofPredicate({ iri, label, triples, example }: PredicateTerm): Listed {
+export function ofPredicate({ iri, label, triples, example }: PredicateView): Listed {
   return { iri, label, count: triples, examples: [], example };
 }
 
@@ -144,8 +138,8 @@ export function listed(
   order: TermOrder,
   locale: string,
 ): Listed[] {
-  const wanted = folded(filter.trim());
-  const found = terms.filter(({ label, iri }) => folded(`${label}\n${iri}`).includes(wanted));
+  const wanted = foldText(filter.trim());
+  const found = terms.filter(({ label, iri }) => foldText(`${label}\n${iri}`).includes(wanted));
   const names = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
   const byName = (one: Listed, other: Listed) => names.compare(one.label, other.label);
   const byCount = (one: Listed, other: Listed) => other.count - one.count;
@@ -155,7 +149,7 @@ export function listed(
 }
 
 /** Hits with the best first; of those that match alike, the shortest name, which says least else. */
-export function ranked(hits: readonly Hit[]): Hit[] {
+export function rankHits(hits: readonly HitView[]): HitView[] {
   return [...hits].sort(
     (one, other) => other.score - one.score || one.label.length - other.label.length,
   );

@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { type End, instances, profile, type Resource, resource } from "../api/graphs.ts";
+import { instances, profile, resource } from "../api/graphs.ts";
+import type { EndView, ResourceView } from "../api/types.ts";
 import { graphTitle, knownServer } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
 import { askAddress, classAddress, graphAddress, propertyAddress } from "../app/router.ts";
@@ -10,9 +11,9 @@ import { formatNumber, language, locale } from "../i18n/index.ts";
 import { type Fetched, useFetched } from "../parts/asking.ts";
 import { Facts, IriTools, Named, ProblemNote } from "../parts/parts.tsx";
 import { Cell } from "../results/Cell.tsx";
-import { drawingAround, joined } from "../results/evidence.ts";
-import { Pager } from "../results/Pager.tsx";
-import { shortName, textOf, visible } from "../results/texts.ts";
+import { Pager } from "../results/controls.tsx";
+import { drawAround, joinDrawings } from "../results/evidence.ts";
+import { shortName, stripControls, textOf } from "../results/texts.ts";
 import { linkOf, pictureOf } from "../results/values.ts";
 import { FactsTable } from "./FactsTable.tsx";
 import { say } from "./words.ts";
@@ -31,11 +32,11 @@ export function ThingPage({ graph, iri }: Term) {
   const [drawn, setDrawn] = useState(false);
   const about = useAbout(graph, iri);
   const { value } = about;
-  const label = visible(value?.label ?? shortName(iri));
+  const label = stripControls(value?.label ?? shortName(iri));
   const pictures = knownServer.value.value?.["images"] === true;
   const picture = value?.outgoing.flatMap(({ values }) => values).find((cell) => pictureOf(cell));
   const drawing = useMemo(
-    () => (value ? drawingAround(value, locale.value) : joined([])),
+    () => (value ? drawAround(value, locale.value) : joinDrawings([])),
     [value, locale.value],
   );
   const isKnown = value !== null && value.outgoing.length + value.incoming.length > 0;
@@ -58,7 +59,7 @@ export function ThingPage({ graph, iri }: Term) {
       )}
       {isKnown && (
         <details onToggle={(event) => setDrawn(event.currentTarget.open)}>
-          <summary class="section-title">{say.drawing}</summary>
+          <summary class="section-title large">{say.drawing}</summary>
           {drawn && <Later load={graphDrawing} props={{ drawing, graph }} />}
         </details>
       )}
@@ -70,18 +71,15 @@ export function ThingPage({ graph, iri }: Term) {
 export function ClassPage({ graph, iri }: Term) {
   const [page, setPage] = useState(0);
   const about = useAbout(graph, iri);
-  const found = useFetched(`${iri} ${page} ${language.value}`, (signal) => {
-    const wanted = { class: iri, offset: page * PAGE, limit: PAGE, language: language.value };
-    return instances(graph, wanted, { signal });
-  });
-  const holds = useFetched(`${graph} ${language.value}`, (signal) =>
-    profile(graph, { language: language.value }, { signal }),
+  const found = useFetched(`${iri} ${page} ${language.value}`, (signal) =>
+    instances(graph, { class: iri, offset: page * PAGE, limit: PAGE }, signal),
   );
+  const holds = useFetched(`${graph} ${language.value}`, (signal) => profile(graph, "", signal));
   const used = (holds.value?.predicates ?? []).flatMap((predicate) => {
     const end = predicate.subject_classes.find((one) => one.iri === iri);
     return end ? [{ ...predicate, count: end.count }] : [];
   });
-  const label = visible(about.value?.label ?? shortName(iri));
+  const label = stripControls(about.value?.label ?? shortName(iri));
   const total = found.value?.total ?? 0;
   return (
     <TermPage {...{ graph, iri, label, about }} kind={say.aClass}>
@@ -94,7 +92,7 @@ export function ClassPage({ graph, iri }: Term) {
         </h2>
         <ProblemNote problem={found.problem} again={found.again} />
         {found.value && total === 0 && <p class="muted">{say.noInstances}</p>}
-        <ul class="instances" aria-busy={found.busy}>
+        <ul class="instances newspaper" aria-busy={found.busy}>
           {found.value?.instances.map((cell) => (
             <li key={cell.value}>
               <Cell cell={cell} graph={graph} />
@@ -112,18 +110,16 @@ export function ClassPage({ graph, iri }: Term) {
 /** A predicate: its meaning, its subjects and its objects. */
 export function PropertyPage({ graph, iri }: Term) {
   const about = useAbout(graph, iri);
-  const holds = useFetched(`${iri} ${language.value}`, (signal) =>
-    profile(graph, { language: language.value, search: iri }, { signal }),
-  );
+  const holds = useFetched(`${iri} ${language.value}`, (signal) => profile(graph, iri, signal));
   const used = holds.value?.predicates.find((predicate) => predicate.iri === iri) ?? null;
-  const label = visible(used?.label ?? about.value?.label ?? shortName(iri));
+  const label = stripControls(used?.label ?? about.value?.label ?? shortName(iri));
   const classOf = (one: string) => classAddress(graph, one);
   return (
     <TermPage {...{ graph, iri, label, about }} kind={say.aProperty} problem={holds.problem}>
       {used && (
         <>
           <Facts
-            class="about-graph number"
+            class="facts-row row number"
             facts={[
               [say.uses, formatNumber(used.triples)],
               [say.subjects, formatNumber(used.subjects)],
@@ -140,17 +136,15 @@ export function PropertyPage({ graph, iri }: Term) {
   );
 }
 
-function useAbout(graph: string, iri: string): Fetched<Resource> {
-  return useFetched(`${iri} ${language.value}`, (signal) =>
-    resource(graph, { iri, language: language.value }, { signal }),
-  );
+function useAbout(graph: string, iri: string): Fetched<ResourceView> {
+  return useFetched(`${iri} ${language.value}`, (signal) => resource(graph, { iri }, signal));
 }
 
 interface TermPageProps extends Term {
   readonly label: string;
   /** Whether it is a class or a property; a thing has its classes instead. */
   readonly kind?: string;
-  readonly about: Fetched<Resource>;
+  readonly about: Fetched<ResourceView>;
   readonly problem?: Fetched<unknown>["problem"];
   readonly children: ComponentChildren;
 }
@@ -181,12 +175,12 @@ function TermPage({ graph, iri, label, kind, about, problem, children }: TermPag
         </ul>
       )}
       {value?.description && (
-        <p class="lead" dir="auto">
-          {visible(value.description)}
+        <p class="lead large measure" dir="auto">
+          {stripControls(value.description)}
         </p>
       )}
-      <p class="iri-line row">
-        <bdi class="iri muted">{visible(iri)}</bdi>
+      <p class="row">
+        <bdi class="iri muted">{stripControls(iri)}</bdi>
         <IriTools iri={iri} link={linkOf(iri)} />
       </p>
       <ProblemNote problem={about.problem ?? problem ?? null} again={about.again} />
@@ -196,7 +190,7 @@ function TermPage({ graph, iri, label, kind, about, problem, children }: TermPag
   );
 }
 
-function Outgoing({ about, ...rest }: Term & { about: Fetched<Resource>; pictures?: boolean }) {
+function Outgoing({ about, ...rest }: Term & { about: Fetched<ResourceView>; pictures?: boolean }) {
   if (!about.value || about.value.outgoing.length === 0) return null;
   return (
     <Section title={say.facts}>
@@ -207,7 +201,7 @@ function Outgoing({ about, ...rest }: Term & { about: Fetched<Resource>; picture
 
 interface EndsProps {
   readonly title: string;
-  readonly ends: readonly End[];
+  readonly ends: readonly EndView[];
   /** Where a term leads; missing if it leads nowhere. */
   readonly address?: (iri: string) => string;
 }
@@ -217,10 +211,10 @@ function Ends({ title, ends, address }: EndsProps) {
   if (ends.length === 0) return null;
   return (
     <Section title={title}>
-      <ul class="ends row">
+      <ul class="ends row loose">
         {ends.map(({ iri, label, count }) => (
           <li key={iri} title={iri}>
-            <Named href={address?.(iri)}>{visible(label)}</Named>{" "}
+            <Named href={address?.(iri)}>{stripControls(label)}</Named>{" "}
             <span class="muted small number">{formatNumber(count)}</span>
           </li>
         ))}

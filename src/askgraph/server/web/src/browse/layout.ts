@@ -46,7 +46,7 @@ const LOOP = 18; // pixels that a loop rises above its circle
 const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74];
 
 /** The things with their places, and the links between them; the first are placed best. */
-export function laidOut(
+export function layOut(
   boxes: readonly Box[],
   links: readonly Linked[],
   width: number,
@@ -89,7 +89,7 @@ export function laidOut(
       node.x += (x / long) * Math.min(long, heat);
       node.y += (y / long) * Math.min(long, heat);
     });
-    for (let pass = 0; pass < passesIn(round); pass++) partAll(nodes);
+    for (let pass = 0; pass < passesIn(round); pass++) separateAll(nodes);
     for (const node of nodes) {
       const half = node.wide / 2;
       node.x = Math.min(Math.max(node.x, half), width - half);
@@ -108,7 +108,7 @@ function passesIn(round: number): number {
 type Moved = { -readonly [Key in keyof Node]: Node[Key] };
 
 /** Moves things off one another, in the direction in which that is nearer. */
-function partAll(nodes: readonly Moved[]): void {
+function separateAll(nodes: readonly Moved[]): void {
   nodes.forEach((one, at) => {
     for (const other of nodes.slice(0, at)) {
       const [a, b] = [boxOf(one), boxOf(other)];

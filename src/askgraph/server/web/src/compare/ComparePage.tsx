@@ -1,18 +1,22 @@
 // One question, answered by several methods side by side.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { cancel } from "../api/ask.ts";
+import type { MethodsView, MethodView } from "../api/types.ts";
+import type { PageProps } from "../app/App.tsx";
 import { knownGraphs, knownMethods, knownServer } from "../app/known.ts";
 import { navigate } from "../app/router.ts";
+import { GraphChooser } from "../ask/Choosers.tsx";
+import { chooseGraphs, chooseModel, chosenGraphs } from "../ask/choices.ts";
 import type { Turn } from "../ask/conversation.ts";
-import { Button, ProblemNote } from "../parts/parts.tsx";
+import { methodTitle, methodWords, missingWords } from "../parts/methods.ts";
+import { Button, Choice, Field, Form, ProblemNote, Select } from "../parts/parts.tsx";
 import { groups, lettersOf } from "./agreement.ts";
-import { CompareForm } from "./CompareForm.tsx";
 import { begin, type Contest, entries, leave, recall } from "./contest.ts";
 import { EntryCard } from "./EntryCard.tsx";
 import { say } from "./words.ts";
 
-export function ComparePage({ query }: { query: URLSearchParams }) {
+export function ComparePage({ query }: PageProps) {
   const asked = contestOf(query);
   useEffect(() => {
     knownGraphs.need();
@@ -35,7 +39,7 @@ export function ComparePage({ query }: { query: URLSearchParams }) {
   const letters = lettersOf(groups(finished));
   const first = entries.value.find((turn) => turn.run.value?.answer?.sparql) ?? null;
   return (
-    <div class="page stack compare">
+    <div class="page stack">
       <h1>{say.title}</h1>
       <p class="muted">{say.lead}</p>
       <ProblemNote problem={problem} />
@@ -45,7 +49,7 @@ export function ComparePage({ query }: { query: URLSearchParams }) {
       {entries.value.length > 0 && (
         <>
           <Summary turns={entries.value} />
-          <div class="entries">
+          <div class="tiles entries">
             {entries.value.map((turn) => (
               <EntryCard
                 key={turn.key}
@@ -89,7 +93,7 @@ function Summary({ turns }: { turns: readonly Turn[] }) {
     for (const { id } of running) if (id.value) void cancel(id.value).catch(() => undefined);
   };
   return (
-    <div class="summary row">
+    <div class="summary large row">
       <p role="status">{running.length > 0 ? progress(turns) : verdict(turns)}</p>
       {running.length > 0 && <Button onClick={stopAll}>{say.stopAll}</Button>}
     </div>
@@ -110,4 +114,96 @@ function verdict(turns: readonly Turn[]): string {
   if (answered === 1) return say.oneAnswers;
   if (largest === turns.length) return say.allAgree(largest);
   return largest > 1 ? say.someAgree(largest, turns.length) : say.noneAgree;
+}
+
+// The form of a comparison: the question, the graphs, the methods.
+
+interface Props {
+  /** The comparison of the address. */
+  readonly asked: Contest;
+  readonly methods: MethodsView;
+  readonly onAsk: (contest: Contest) => void;
+}
+
+function CompareForm({ asked, methods, onAsk }: Props) {
+  const [question, setQuestion] = useState(asked.question);
+  const [chosen, setChosen] = useState<readonly string[]>(() => chooseMethods(asked, methods));
+  const [model, setModel] = useState(asked.model ?? methods.models[0]?.name ?? null);
+  useEffect(() => {
+    if (asked.graphs.length > 0) chooseGraphs(asked.graphs);
+  }, []);
+  const needsModel = methods.methods.some(
+    (method) => method.needs_model && chosen.includes(method.name),
+  );
+  const ready = question.trim() !== "" && chosen.length >= 2;
+  const toggle = (name: string, on: boolean) => {
+    const next = on ? [...chosen, name] : chosen.filter((one) => one !== name);
+    setChosen(methods.methods.map((method) => method.name).filter((one) => next.includes(one)));
+  };
+  return (
+    <Form
+      class="card stack compare-form"
+      onSend={() => {
+        const contest = { question: question.trim(), graphs: chosenGraphs.value, methods: chosen };
+        if (ready) onAsk({ ...contest, model: needsModel ? model : null });
+      }}
+    >
+      <Field
+        label={say.question}
+        value={question}
+        onText={setQuestion}
+        input={{ dir: "auto", autocomplete: "off", maxLength: 4000, placeholder: say.placeholder }}
+      />
+      <fieldset>
+        <legend class="label">{say.methods}</legend>
+        <div class="tiles method-choices">
+          {inOrder(methods.methods).map((method) => (
+            <Choice
+              key={method.name}
+              name={methodTitle(method.name)}
+              more={missingWords(method) ?? methodWords(method)}
+              title={method.missing ?? null}
+              checked={chosen.includes(method.name)}
+              disabled={!method.usable}
+              onChange={(on) => toggle(method.name, on)}
+            />
+          ))}
+        </div>
+      </fieldset>
+      <div class="row">
+        <GraphChooser />
+        {needsModel && methods.models.length > 0 && (
+          <Select
+            class="row small"
+            label={say.model}
+            labelled="small"
+            value={model ?? ""}
+            options={methods.models.map(({ name }) => [name, name])}
+            onChoose={(name) => {
+              setModel(name);
+              chooseModel(name);
+            }}
+          />
+        )}
+        {chosen.length < 2 && <span class="muted small">{say.fewer}</span>}
+        <Button look="primary compare-button at-end" type="submit" disabled={!ready}>
+          {say.compare}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+/** Those that can be asked first. */
+function inOrder(methods: readonly MethodView[]): MethodView[] {
+  return [...methods].sort((one, other) => Number(other.usable) - Number(one.usable));
+}
+
+/** The methods of the address; else the usual one and the next that can be asked. */
+function chooseMethods(asked: Contest, methods: MethodsView): string[] {
+  const usable = methods.methods.filter((method) => method.usable).map((method) => method.name);
+  const wanted = usable.filter((name) => asked.methods.includes(name));
+  if (wanted.length > 0) return wanted;
+  const others = usable.filter((name) => name !== methods.default);
+  return usable.filter((name) => [methods.default, others[0]].includes(name));
 }

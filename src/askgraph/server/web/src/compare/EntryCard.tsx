@@ -8,7 +8,7 @@ import { formatNumber, formatSeconds, named } from "../i18n/index.ts";
 import { methodTitle } from "../parts/methods.ts";
 import { Facts, ProblemNote } from "../parts/parts.tsx";
 import { ResultView } from "../results/ResultView.tsx";
-import { differences } from "./agreement.ts";
+import { diffLines } from "./agreement.ts";
 import { say } from "./words.ts";
 
 interface Props {
@@ -107,7 +107,7 @@ function Numbers({ run, answer }: { run: RunView; answer: AnswerView }) {
     [say.tokens, formatNumber(tokens)],
     [say.money, usage.money === 0 ? "0" : usage.money.toFixed(4)],
   ];
-  return <Facts class="numbers number" facts={numbers} />;
+  return <Facts class="facts-row row numbers number" facts={numbers} />;
 }
 
 // A query beside another one: the lines of both, and those of only one of them.
@@ -123,7 +123,7 @@ interface QueryDifferenceProps {
 }
 
 function QueryDifference({ query, other, name }: QueryDifferenceProps) {
-  const lines = differences(other ?? query, query);
+  const lines = diffLines(other ?? query, query);
   const isSame = lines.every(({ kind }) => kind === "same");
   return (
     <figure class="query-difference stack close">

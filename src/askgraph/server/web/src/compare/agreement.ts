@@ -72,9 +72,9 @@ interface Line {
 }
 
 /** The lines of both texts in order: those of both, those of the first only, of the second only. */
-export function differences(first: string, second: string): Line[] {
+export function diffLines(first: string, second: string): Line[] {
   const [before, after] = [first.split("\n"), second.split("\n")];
-  const common = commonPlaces(
+  const common = findCommonPlaces(
     before.map((line) => line.trim()),
     after.map((line) => line.trim()),
   );
@@ -90,7 +90,7 @@ export function differences(first: string, second: string): Line[] {
 }
 
 /** The places of a longest common subsequence, as pairs in their order. */
-export function commonPlaces(left: readonly string[], right: readonly string[]) {
+export function findCommonPlaces(left: readonly string[], right: readonly string[]) {
   const width = right.length + 1;
   const longest = new Uint16Array((left.length + 1) * width);
   const at = (i: number, j: number) => longest[i * width + j] ?? 0;

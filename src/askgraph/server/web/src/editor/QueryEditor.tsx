@@ -2,8 +2,8 @@
 
 import type { EditorView } from "@codemirror/view";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatQuery, looked, vocabulary } from "../api/graphs.ts";
-import type { Finding } from "../api/types.ts";
+import { checkQuery, formatQuery, vocabulary } from "../api/graphs.ts";
+import type { FindingView } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Icon } from "../parts/Icon.tsx";
@@ -28,12 +28,12 @@ export function QueryEditor(props: QueryEditorProps) {
   const newest = useRef(props);
   newest.current = props;
   const [text, setText] = useState(props.query);
-  const [findings, setFindings] = useState<readonly Finding[]>([]);
+  const [findings, setFindings] = useState<readonly FindingView[]>([]);
   const [attempt, problem] = useAttempt();
   useEffect(() => {
     if (!host.current) return;
     const look = async (query: string) => {
-      const found = await looked(newest.current.graph, query);
+      const found = await checkQuery(newest.current.graph, query);
       setFindings(found?.findings ?? []);
       return found;
     };
@@ -67,7 +67,7 @@ export function QueryEditor(props: QueryEditorProps) {
     view.current.focus();
   };
   return (
-    <div class="editor">
+    <div class="editor sheet">
       <div class="editor-host" ref={host} />
       <div class="editor-foot row">
         {props.canRun && (
@@ -97,13 +97,13 @@ export function QueryEditor(props: QueryEditorProps) {
   );
 }
 
-function Findings({ found }: { found: readonly Finding[] }) {
+function Findings({ found }: { found: readonly FindingView[] }) {
   return (
     <div role="status" class="findings">
       {found.length > 0 && (
-        <ul>
+        <ul class="stack tight">
           {found.map((finding) => (
-            <li key={`${finding.check} ${finding.message}`} class={`finding ${finding.severity}`}>
+            <li key={`${finding.check} ${finding.message}`} class={finding.severity}>
               {finding.line ? <span class="muted">{say.line(finding.line)} </span> : ""}
               <span dir="auto">{finding.message.replace(PLACE, "")}</span>
             </li>

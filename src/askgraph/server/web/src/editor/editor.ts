@@ -3,6 +3,7 @@
 
 import {
   autocompletion,
+  type Completion,
   type CompletionContext,
   type CompletionResult,
   closeBrackets,
@@ -34,9 +35,8 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import type { Finding, Validation, Vocabulary } from "../api/types.ts";
-import { options } from "./names.ts";
-import { sparqlParser } from "./sparql.ts";
+import type { FindingView, TermView, ValidationView, VocabularyView } from "../api/types.ts";
+import { FUNCTIONS, KEYWORDS, sparqlParser } from "./sparql.ts";
 
 interface EditorWishes {
   readonly label: string;
@@ -45,9 +45,9 @@ interface EditorWishes {
   /** Runs the query; returns that the key was taken. */
   readonly run: () => boolean;
   /** The names of the graph, for which a completion waits. */
-  readonly vocabulary: Promise<Vocabulary | null>;
+  readonly vocabulary: Promise<VocabularyView | null>;
   /** Looks a query over; null if that failed. */
-  readonly validate: (text: string) => Promise<Validation | null>;
+  readonly validate: (text: string) => Promise<ValidationView | null>;
 }
 
 /** Puts an editor into an element. */
@@ -121,7 +121,7 @@ async function diagnostics(view: EditorView, wishes: EditorWishes): Promise<Diag
 
 async function completions(
   context: CompletionContext,
-  vocabulary: Promise<Vocabulary | null>,
+  vocabulary: Promise<VocabularyView | null>,
 ): Promise<CompletionResult | null> {
   const before = context.matchBefore(/[?$]?[\p{L}\p{N}_:-]*/u);
   if (!before || (before.text.length < 2 && !context.explicit)) return null;
@@ -194,12 +194,12 @@ const theme = EditorView.theme({
 // The place of a finding in the text of an editor.
 
 /** Whether a finding is about a place in the text. */
-function hasPlace(finding: Finding): boolean {
+function hasPlace(finding: FindingView): boolean {
   return finding.start !== null || finding.line !== null;
 }
 
 /** The span to mark, at least a character, and within a text that may be shorter by now. */
-export function spanOf(doc: Text, finding: Finding): { from: number; to: number } {
+export function spanOf(doc: Text, finding: FindingView): { from: number; to: number } {
   const last = Math.max(0, doc.length - 1);
   const { start, end } = finding;
   if (start !== null && end !== null) {
@@ -210,4 +210,67 @@ export function spanOf(doc: Text, finding: Finding): { from: number; to: number 
   const from = Math.min(line.from + Math.max(0, (finding.column ?? 1) - 1), line.to, last);
   const word = /^\S+/.exec(doc.sliceString(from, line.to))?.[0] ?? "";
   return { from, to: Math.min(doc.length, from + Math.max(1, word.length)) };
+}
+
+// Completing a query: names of the graph by their labels, its variables, the words of SPARQL.
+
+/** An IRI as a prefixed name, by the longest namespace; else in angle brackets. */
+export function compact(iri: string, prefixes: Readonly<Record<string, string>>): string {
+  let best = "";
+  let name = `<${iri}>`;
+  for (const [prefix, namespace] of Object.entries(prefixes)) {
+    const rest = iri.slice(namespace.length);
+    if (namespace.length > best.length && iri.startsWith(namespace) && isLocal(rest)) {
+      best = namespace;
+      name = `${prefix}:${rest}`;
+    }
+  }
+  return name;
+}
+
+/** Completes the words before the cursor; `typed` as in `ont:Pl`, `moon` or `?pl`. */
+export function options(
+  typed: string,
+  query: string,
+  vocabulary: VocabularyView | null,
+): readonly Completion[] {
+  if (/^[?$]/.test(typed)) return variables(query, typed);
+  const names = vocabulary ? named(typed.toLowerCase(), vocabulary) : [];
+  if (typed.includes(":")) return names;
+  const lower = typed.toLowerCase();
+  const words = [
+    ...KEYWORDS.map((word) => wordOption(word, "keyword")),
+    ...FUNCTIONS.map((word) => wordOption(word, "function")),
+  ].filter((option) => option.label.toLowerCase().startsWith(lower));
+  return [...names, ...words];
+}
+
+function named(typed: string, vocabulary: VocabularyView): Completion[] {
+  const term = (type: "class" | "property") => (one: TermView) => ({
+    label: compact(one.iri, vocabulary.prefixes),
+    detail: one.label,
+    type,
+    boost: Math.min(20, Math.log2(1 + one.count)),
+  });
+  return [
+    ...vocabulary.classes.map(term("class")),
+    ...vocabulary.predicates.map(term("property")),
+  ].filter(
+    (option) =>
+      option.label.toLowerCase().includes(typed) || option.detail.toLowerCase().includes(typed),
+  );
+}
+
+function variables(query: string, typed: string): Completion[] {
+  const all = new Set(query.match(/[?$][\p{L}\p{N}_]+/gu) ?? []);
+  all.delete(typed);
+  return [...all].map((label) => ({ label, type: "variable", boost: 30 }));
+}
+
+function wordOption(word: string, type: "keyword" | "function"): Completion {
+  return { label: word.toUpperCase(), type, boost: -20 };
+}
+
+function isLocal(rest: string): boolean {
+  return /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_-])?$/u.test(rest);
 }

@@ -3,47 +3,51 @@
 import { useEffect, useState } from "preact/hooks";
 import { forget, forgetAll, runs } from "../api/ask.ts";
 import type { RunSummary } from "../api/types.ts";
+import type { PageProps } from "../app/App.tsx";
 import { graphTitle, knownGraphs } from "../app/known.ts";
 import { locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { methodTitle } from "../parts/methods.ts";
-import { Button, dotted, ProblemNote, SearchField, SureDialog } from "../parts/parts.tsx";
+import { Button, joinWithDots, ProblemNote, SearchField, SureDialog } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 const PAUSE = 180;
 const PAGE = 50;
 
-export function HistoryPage({ query }: { query: URLSearchParams }) {
+export function HistoryPage({ query }: PageProps) {
   const [search, setSearch] = useState(query.get("search") ?? "");
   const { found, more, problem, load, drop } = useHistory(search.trim());
   const [isAsking, askToForget] = useState(false);
-  useEffect(() => knownGraphs.need(), []);
+  useEffect(knownGraphs.need, []);
   return (
-    <div class="page stack history">
+    <div class="page stack">
       <h1>{say.title}</h1>
       <SearchField class="history-search" label={say.search} value={search} onText={setSearch} />
       <ProblemNote problem={problem} again={() => void load(false)} />
-      {found?.length === 0 && <Nothing isSearch={search.trim() !== ""} />}
-      {byDay(found ?? []).map(({ day, runs: list }) => (
+      {found?.length === 0 && (
+        <p class="muted">
+          {search.trim() ? say.nothingFound : say.nothing}{" "}
+          {!search.trim() && <a href="/">{say.ask}</a>}
+        </p>
+      )}
+      {byDay(found ?? []).map(([day, list]) => (
         <section key={day}>
-          <h2>{dayWords(day)}</h2>
-          <ul class="history-list">
+          <h2 class="list-title">{dayWords(day)}</h2>
+          <ul class="history-list ruled">
             {list.map((run) => (
               <HistoryRow key={run.id} run={run} drop={() => void drop(run.id)} />
             ))}
           </ul>
         </section>
       ))}
-      <div class="row spread history-foot">
-        {more ? (
+      <div class="row">
+        {more && (
           <Button look="" onClick={() => void load(true)}>
             {say.more}
           </Button>
-        ) : (
-          <span />
         )}
         {found && found.length > 0 && (
-          <Button look="quiet small" icon="bin" onClick={() => askToForget(true)}>
+          <Button look="quiet small at-end" icon="bin" onClick={() => askToForget(true)}>
             {say.forgetAll}
           </Button>
         )}
@@ -53,10 +57,7 @@ export function HistoryPage({ query }: { query: URLSearchParams }) {
           title={say.forgetAll}
           question={say.sure}
           close={() => askToForget(false)}
-          go={() => {
-            askToForget(false);
-            void drop(null);
-          }}
+          go={() => void drop(null)}
         />
       )}
     </div>
@@ -73,10 +74,10 @@ function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
     methodTitle(run.method),
   ];
   return (
-    <li>
+    <li class="row">
       <a href={`/run/${run.id}`}>
         <bdi class="history-question">{run.question}</bdi>
-        <span class="history-about">{dotted(...about, stateWords(run))}</span>
+        <span class="faint">{joinWithDots(...about, stateWords(run))}</span>
       </a>
       <Button
         look="quiet icon small"
@@ -86,14 +87,6 @@ function HistoryRow({ run, drop }: { run: RunSummary; drop: () => void }) {
         onClick={drop}
       />
     </li>
-  );
-}
-
-function Nothing({ isSearch }: { isSearch: boolean }) {
-  return (
-    <p class="muted">
-      {isSearch ? say.nothingFound : say.nothing} {!isSearch && <a href="/">{say.ask}</a>}
-    </p>
   );
 }
 
@@ -130,38 +123,23 @@ function dayWords(day: string): string {
 }
 
 /** Returns the outcome of a run in a word. */
-function stateWords(run: RunSummary): string {
-  const [answered, askedBack, refused, failed, stopped, underWay] = say.states;
-  switch (run.state) {
-    case "done":
-      if (run.status === "clarification") return askedBack ?? "";
-      return (run.status === "refusal" ? refused : answered) ?? "";
-    case "failed":
-      return failed ?? "";
-    case "cancelled":
-    case "handed_back":
-      return stopped ?? "";
-    default:
-      return underWay ?? "";
-  }
+function stateWords({ state, status }: RunSummary): string {
+  const outcomes = { clarification: 1, refusal: 2 } as Readonly<Record<string, number>>;
+  const others = { failed: 3, cancelled: 4, handed_back: 4 } as Readonly<Record<string, number>>;
+  const at = state === "done" ? (outcomes[status ?? ""] ?? 0) : (others[state] ?? 5);
+  return say.states[at] ?? "";
 }
 
 // The history by days.
 
-interface Day {
-  /** The local day, as `2026-11-22`. */
-  readonly day: string;
-  readonly runs: readonly RunSummary[];
-}
-
-/** Runs, the latest first, as days with their runs. */
-export function byDay(runs: readonly RunSummary[]): Day[] {
+/** Runs, the latest first, by their local days, as `2026-11-22`. */
+export function byDay(runs: readonly RunSummary[]): [day: string, runs: RunSummary[]][] {
   const days = new Map<string, RunSummary[]>();
   for (const run of runs) {
     const day = dayOf(new Date(run.created));
     days.set(day, [...(days.get(day) ?? []), run]);
   }
-  return [...days].map(([day, found]) => ({ day, runs: found }));
+  return [...days];
 }
 
 /** How many days ago a day was, seen from a moment. */
@@ -171,6 +149,5 @@ export function daysAgo(day: string, now: Date): number {
 }
 
 function dayOf(moment: Date): string {
-  const pad = (value: number) => String(value).padStart(2, "0");
-  return `${moment.getFullYear()}-${pad(moment.getMonth() + 1)}-${pad(moment.getDate())}`;
+  return moment.toLocaleDateString("sv"); // which writes days as ISO 8601 does
 }

@@ -14,11 +14,12 @@ export function SideList({ shown, changed }: { shown: string | null; changed: st
   if (recent.value.length === 0) return null;
   return (
     <nav class="side-list" aria-label={say.recent}>
-      <h2>{say.recent}</h2>
+      <h2 class="list-title">{say.recent}</h2>
       <ul>
         {recent.value.slice(0, SHOWN).map((run) => (
           <li key={run.id}>
             <a
+              class="pick clip"
               href={`/run/${run.id}`}
               title={run.question}
               aria-current={run.id === shown ? "page" : undefined}
@@ -55,9 +56,5 @@ export function loadRecent(): void {
 /** Each question once: its latest run. */
 export function firstOfEach(found: readonly RunSummary[]): RunSummary[] {
   const seen = new Set<string>();
-  return found.filter((run) => {
-    const isNew = !seen.has(run.question);
-    seen.add(run.question);
-    return isNew;
-  });
+  return found.filter(({ question }) => !seen.has(question) && seen.add(question));
 }

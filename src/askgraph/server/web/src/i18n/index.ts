@@ -57,7 +57,7 @@ export function texts<T extends Record<string, readonly Text[]>>(
     const text = learned[language.value]?.[name]?.[keys.indexOf(key)] ?? en;
     if (typeof text !== "object" || !("other" in text)) return text;
     const names = namesIn((en as Pattern).other);
-    return (...values: Value[]) => filled(text, names, values);
+    return (...values: Value[]) => fillText(text, names, values);
   };
   return new Proxy(table, { get }) as never;
 }
@@ -66,7 +66,7 @@ function namesIn(text: string): string[] {
   return [...new Set([...text.matchAll(PLACE)].map(([, name = ""]) => name))];
 }
 
-function filled(text: Pattern, names: readonly string[], values: readonly Value[]): string {
+function fillText(text: Pattern, names: readonly string[], values: readonly Value[]): string {
   return chosen(text, Number(values[0])).replace(PLACE, (_, name) => {
     const value = values[names.indexOf(name)] ?? "";
     return typeof value === "number" ? formatNumber(value) : value;

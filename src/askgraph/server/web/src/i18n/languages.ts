@@ -11,17 +11,17 @@ const LOADED: Readonly<Record<Exclude<Language, "en">, () => Promise<{ default: 
 
 /** Speaks another language from now on, and after a reload. */
 export async function speak(chosen: Language): Promise<void> {
-  if (await isSpoken(chosen)) keep("language", chosen);
+  if (await loadLanguage(chosen)) keep("language", chosen);
 }
 
 /** Speaks the language that was chosen, else the first of the browser's that the page has. */
 export async function speakFirst(): Promise<void> {
   const wanted = [kept("language") ?? "", ...navigator.languages];
   const known = wanted.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag in LANGUAGES);
-  await isSpoken((known ?? "en") as Language);
+  await loadLanguage((known ?? "en") as Language);
 }
 
-async function isSpoken(chosen: Language): Promise<boolean> {
+async function loadLanguage(chosen: Language): Promise<boolean> {
   try {
     if (chosen !== "en") learned[chosen] ??= (await LOADED[chosen]()).default;
   } catch {

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./Icon.tsx";
+import { type Offer, Offers } from "./parts.tsx";
 
 interface PopoverProps {
   readonly label: ComponentChildren;
@@ -71,11 +72,38 @@ export function Popover({ label, icon, title, children, onOpen, ...classes }: Po
         {label}
       </button>
       {open && (
-        <div id={id} class={`popover ${classes.panelClass ?? ""}`} ref={panel}>
+        <div id={id} class={`popover raised ${classes.panelClass ?? ""}`} ref={panel}>
           {children(close)}
         </div>
       )}
     </span>
+  );
+}
+
+interface MenuProps extends Omit<PopoverProps, "children" | "panelClass"> {
+  /** What can be taken, in groups that may have titles. */
+  readonly groups: readonly { readonly title?: string; readonly items: readonly Offer[] }[];
+}
+
+/** A button that opens a list to take something from. */
+export function Menu({ groups, ...button }: MenuProps) {
+  return (
+    <Popover {...button} panelClass="menu">
+      {(close) =>
+        groups.map(({ title, items }, at) => {
+          const closing = (offer: Offer) => () => {
+            close();
+            offer.take();
+          };
+          return (
+            <section key={at}>
+              {title && <p class="small muted">{title}</p>}
+              <Offers offers={items.map((offer) => ({ ...offer, take: closing(offer) }))} />
+            </section>
+          );
+        })
+      }
+    </Popover>
   );
 }
 

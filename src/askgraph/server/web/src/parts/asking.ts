@@ -52,6 +52,23 @@ export function useSettled(value: string, pause: number): string {
   return settled;
 }
 
+const PAUSE = 150; // milliseconds without a key
+
+/** Asks for what is typed once it has settled; null while it has fewer letters than `least`. */
+export function useSought<T>(
+  typed: string,
+  key: string,
+  find: (q: string, signal: AbortSignal) => Promise<T>,
+  least = 2,
+) {
+  const q = useSettled(typed.trim(), PAUSE);
+  const found = useFetched(`${key} ${q}`, async (signal) =>
+    q.length < least ? null : find(q, signal),
+  );
+  const isSettled = q === typed.trim() && !found.busy;
+  return { ...found, q, isSettled, value: typed.trim().length < least ? null : found.value };
+}
+
 type Attempt = (doing: () => Promise<unknown>) => Promise<boolean>;
 
 /** Returns a function that runs what may fail and returns whether it succeeded; and the problem. */
@@ -68,4 +85,24 @@ export function useAttempt(): [Attempt, Problem | null, (problem: null) => void]
     }
   };
   return [attempt, problem, setProblem];
+}
+
+// Keys in a field that offers names below it: the arrows walk them, Enter takes the first.
+
+/** Moves among the offers of a panel; Enter in its field takes the first if it `enters`. */
+export function moveAmongOffers(
+  panel: HTMLElement | null,
+  event: KeyboardEvent,
+  { enters = true }: { readonly enters?: boolean } = {},
+): void {
+  const offers = [...(panel?.querySelectorAll<HTMLElement>(".alternative") ?? [])];
+  const at = offers.indexOf(document.activeElement as HTMLElement);
+  const isField = event.target instanceof HTMLInputElement;
+  if (at < 0 && !isField) return;
+  if (event.key === "ArrowDown") offers[Math.min(at + 1, offers.length - 1)]?.focus();
+  else if (event.key === "ArrowUp" && at > 0) offers[at - 1]?.focus();
+  else if (event.key === "ArrowUp") panel?.querySelector("input")?.focus();
+  else if (event.key !== "Enter" || !isField) return;
+  else if (enters) offers[0]?.click();
+  event.preventDefault();
 }

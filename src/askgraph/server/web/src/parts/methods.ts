@@ -1,6 +1,6 @@
 // Names of methods for people, and a sentence about each.
 
-import type { MethodInfo } from "../api/types.ts";
+import type { MethodView } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import words from "./methods.json";
 
@@ -34,7 +34,7 @@ export function missingWords({
   name,
   missing,
   needs_model: needsModel,
-}: MethodInfo): string | null {
+}: MethodView): string | null {
   if (!missing) return null;
   return say.missing[needsModel ? 0 : name === "nearest-example" ? 1 : 2] ?? missing;
 }

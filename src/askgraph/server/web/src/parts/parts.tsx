@@ -1,7 +1,7 @@
 // Parts that every page uses: buttons, links, fields, dialogs, folds, and notes on problems.
 
 import type { ComponentChildren, ComponentProps } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api/types.ts";
 import { texts } from "../i18n/index.ts";
 import { Icon, type IconName } from "./Icon.tsx";
@@ -33,11 +33,14 @@ export function Button({ look = "small", icon, label, children, ...rest }: Butto
   );
 }
 
-interface NamedProps {
+interface Classed {
+  readonly class?: string;
+}
+
+interface NamedProps extends Classed {
   /** Where it leads; missing if it leads nowhere. */
   readonly href?: string | null | undefined;
   readonly title?: string | undefined;
-  readonly class?: string;
   readonly children: ComponentChildren;
 }
 
@@ -52,27 +55,7 @@ export function Named({ href, children, ...link }: NamedProps) {
   );
 }
 
-interface SearchProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onText: (text: string) => void;
-  readonly class?: string;
-}
-
-export function SearchField({ label, value, onText, ...rest }: SearchProps) {
-  return (
-    <input
-      type="search"
-      class={`field ${rest.class ?? ""}`}
-      aria-label={label}
-      placeholder={label}
-      value={value}
-      onInput={(event) => onText(event.currentTarget.value)}
-    />
-  );
-}
-
-export interface FieldProps {
+interface FieldProps {
   readonly label: string;
   readonly value: string;
   readonly onText: (text: string) => void;
@@ -80,38 +63,74 @@ export interface FieldProps {
   readonly input?: ComponentProps<"input"> & { "data-first"?: boolean };
 }
 
-/** A line of text with its label above it. */
-export function Field({ label, value, onText, input = {} }: FieldProps) {
+/** A field that searches; its label is in it. */
+export function SearchField({ label, value, onText, input, ...rest }: FieldProps & Classed) {
   return (
-    <label>
-      <span class="label">{label}</span>
-      <input
-        {...input}
-        class="field"
-        value={value}
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
-    </label>
+    <input
+      type="search"
+      class={`field ${rest.class ?? ""}`}
+      aria-label={label}
+      placeholder={label}
+      {...(input as object)}
+      value={value}
+      onInput={(event) => onText(event.currentTarget.value)}
+    />
   );
 }
 
-interface SelectProps {
+interface HintedProps extends FieldProps {
+  readonly hint?: string;
+  /** What is wrong with the text; it takes the place of the hint. */
+  readonly fault?: string | null;
+}
+
+/** A line of text with its label above it, and perhaps a hint below. */
+export function Field({ label, value, onText, input, hint, fault }: HintedProps) {
+  const id = useId();
+  return (
+    <div>
+      <label class="label" for={id}>
+        {label}
+      </label>
+      <input
+        {...input}
+        id={id}
+        class={`field ${input?.class ?? ""}`}
+        value={value}
+        {...(hint && { "aria-invalid": Boolean(fault), "aria-describedby": `${id}-hint` })}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      {hint && (
+        <p id={`${id}-hint`} class={fault ? "fault small" : "muted small"}>
+          {fault ?? hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface SelectProps extends Classed {
   readonly label: string;
   /** How the label looks: above the choice, or only heard. */
-  readonly labelled: "label" | "small" | "seen-by-readers";
+  readonly labelled?: "label" | "small" | "seen-by-readers";
   readonly value: string | number;
   /** The choices: values with their words. */
   readonly options: readonly (readonly [value: string | number, words: string])[];
   readonly onChoose: (value: string) => void;
-  readonly class: string;
+  /** Whether it is as low as a line of small text. */
+  readonly slim?: boolean;
 }
 
-export function Select({ label, labelled, value, options, onChoose, ...rest }: SelectProps) {
+export function Select({ label, labelled = "label", slim = false, ...props }: SelectProps) {
   return (
-    <label class={rest.class}>
+    <label class={props.class}>
       <span class={labelled}>{label}</span>
-      <select class="field" value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-        {options.map(([each, words]) => (
+      <select
+        class={slim ? "field slim" : "field"}
+        value={props.value}
+        onChange={(event) => props.onChoose(event.currentTarget.value)}
+      >
+        {props.options.map(([each, words]) => (
           <option key={each} value={each}>
             {words}
           </option>
@@ -151,8 +170,36 @@ export function Choice({ name, more, group, title, onChange, children, ...input 
   );
 }
 
+/** Something to take from a list: its name, what goes along at the line's end, and below it. */
+export interface Offer {
+  readonly name: ComponentChildren;
+  readonly hint?: ComponentChildren;
+  readonly more?: ComponentChildren;
+  readonly title?: string | undefined;
+  readonly take: () => void;
+}
+
+/** A list to take something from, by mouse or by the keys of `among`. */
+export function Offers({ offers, label }: { offers: readonly Offer[]; label?: string }) {
+  return (
+    <ul class="alternatives" aria-label={label}>
+      {offers.map(({ name, hint, more, title, take }, at) => (
+        <li key={at}>
+          <button type="button" class="pick alternative" title={title} onClick={take}>
+            <span class="row one-line spread">
+              <bdi>{name}</bdi>
+              {hint && <span class="muted small">{hint}</span>}
+            </span>
+            {more && <bdi class="alternative-more">{more}</bdi>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** Those of the texts that are not empty, with dots between them. */
-export function dotted(...texts: readonly (string | null | false | undefined)[]): string {
+export function joinWithDots(...texts: readonly (string | null | false | undefined)[]): string {
   return texts.filter(Boolean).join(" · ");
 }
 
@@ -251,6 +298,7 @@ export function Dialog({ title, close, children }: DialogProps) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, too (onCancel)
     <dialog
+      class="raised"
       ref={element}
       aria-label={title}
       onCancel={(event) => {
@@ -267,15 +315,12 @@ export function Dialog({ title, close, children }: DialogProps) {
   );
 }
 
-interface SureProps {
-  /** Names what is done, as title and on the button that does it. */
-  readonly title: string;
+interface SureProps extends Omit<DialogProps, "children"> {
   readonly question: string;
-  readonly close: () => void;
   readonly go: () => void;
 }
 
-/** A dialog that asks before something is done that cannot be undone. */
+/** A dialog that asks before something is done that cannot be undone; its title names it. */
 export function SureDialog({ title, question, close, go }: SureProps) {
   return (
     <Dialog title={title} close={close}>
@@ -284,7 +329,13 @@ export function SureDialog({ title, question, close, go }: SureProps) {
         <Button look="quiet" onClick={close}>
           {say.cancel}
         </Button>
-        <Button look="primary" onClick={go}>
+        <Button
+          look="primary"
+          onClick={() => {
+            close();
+            go();
+          }}
+        >
           {title}
         </Button>
       </div>
@@ -304,11 +355,52 @@ interface FoldedProps {
 export function Folded({ title, more, open = false, children }: FoldedProps) {
   return (
     <details class="step-fold" open={open}>
-      <summary>
-        <bdi>{title}</bdi>
-        {more && <span class="fold-more">{more}</span>}
-      </summary>
+      <Summary title={<bdi>{title}</bdi>} more={more} />
       {children}
+    </details>
+  );
+}
+
+function Summary({ title, more }: Pick<FoldedProps, "title" | "more">) {
+  return (
+    <summary>
+      {title}
+      {more && <span class="fold-more faint number at-end">{more}</span>}
+    </summary>
+  );
+}
+
+interface FoldProps extends Omit<FoldedProps, "children" | "open">, Classed {
+  /** What is in it; a function makes that while it is open. */
+  readonly children: ComponentChildren | (() => ComponentChildren);
+  readonly onOpen?: () => void;
+  /** Whenever this counts up, it opens; with `leads`, the keyboard goes there. */
+  readonly wanted?: number;
+  readonly leads?: boolean;
+}
+
+/** A large part of an answer that is folded away. */
+export function Fold({ title, more, children, onOpen, wanted = 0, leads, ...rest }: FoldProps) {
+  const [isOpen, setOpen] = useState(false);
+  const fold = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (!wanted || !fold.current) return;
+    fold.current.open = true;
+    if (!leads) return;
+    fold.current.querySelector("summary")?.focus();
+    fold.current.scrollIntoView({ block: "center" });
+  }, [wanted]);
+  return (
+    <details
+      class={`fold ${rest.class ?? ""}`}
+      ref={fold}
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+        if (event.currentTarget.open) onOpen?.();
+      }}
+    >
+      <Summary title={<span>{title}</span>} more={more} />
+      {typeof children !== "function" ? children : isOpen && children()}
     </details>
   );
 }
@@ -332,8 +424,7 @@ export function Note({ look = "", title, text, children }: NoteProps) {
   );
 }
 
-interface FactsProps {
-  readonly class: string;
+interface FactsProps extends Classed {
   readonly facts: readonly (readonly [name: ComponentChildren, value: ComponentChildren])[];
 }
 
@@ -354,15 +445,16 @@ export function Facts({ facts, ...rest }: FactsProps) {
 interface ProblemNoteProps {
   readonly problem: Problem | null;
   /** Tries again; without it no button is shown. */
-  readonly again?: () => void;
+  readonly again?: (() => void) | undefined;
 }
 
 /** A problem in words, with a button to try again; nothing if there is none. */
 export function ProblemNote({ problem, again }: ProblemNoteProps) {
   if (!problem) return null;
   const unreachable = problem.status === 0 && problem.title === "";
-  const known: Readonly<Record<string, string | undefined>> = kinds;
-  const kind = known[problem.type.replace("urn:askgraph:problem:", "")];
+  const kind = (kinds as Readonly<Record<string, string | undefined>>)[
+    problem.type.replace("urn:askgraph:problem:", "")
+  ];
   const title = unreachable ? say.unreachable : kind || problem.title || say.refused;
   const detail = unreachable ? say.unreachableMore : problem.detail;
   return (

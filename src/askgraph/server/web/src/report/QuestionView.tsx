@@ -4,23 +4,24 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Token, tokenLines } from "../editor/sparql.ts";
 import { formatSeconds } from "../i18n/index.ts";
+import { useFetched } from "../parts/asking.ts";
 import { Button, CopyButton } from "../parts/parts.tsx";
 import { listed } from "./choice.ts";
 import {
   type Answer,
+  compareLines,
   counted,
   type Detail,
   detailsOf,
   index,
+  isPrologue,
   mainScore,
   percent,
   type Question,
   type Rows,
-  type Score,
   spoken,
   type Value,
 } from "./data.ts";
-import { differingLines, isPrologue } from "./lines.ts";
 import { ScoreTag } from "./ScoreTag.tsx";
 import { Trace } from "./Trace.tsx";
 
@@ -28,15 +29,8 @@ import { Trace } from "./Trace.tsx";
 export type Detailed = Answer & Partial<Detail>;
 
 export function QuestionView({ question }: { question: Question }) {
-  const [details, setDetails] = useState<readonly Detail[] | null>(null);
+  const { value: details } = useFetched(question.link, () => detailsOf(question));
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
-    let shown = true;
-    void detailsOf(question).then((found) => shown && setDetails(found));
-    return () => {
-      shown = false;
-    };
-  }, []);
   useEffect(() => {
     scrollTo(0, 0);
     heading.current?.focus({ preventScroll: true });
@@ -78,7 +72,7 @@ function Steering({ question }: { question: Question }) {
       <a href="#questions" data-key="Escape">
         All questions
       </a>
-      <span class="grow" />
+      <span class="at-end" />
       {to(-1, "← Previous", "ArrowLeft")}
       <span class="muted small">{at < 0 ? "" : `${at + 1} of ${all.length}`}</span>
       {to(1, "Next →", "ArrowRight")}
@@ -110,7 +104,7 @@ function Columns({ question, answers }: { question: Question; answers: readonly 
   const [asWritten, setAsWritten] = useState(false);
   const gold = asWritten ? question.gold : (question.gold_laid ?? question.gold);
   const texts = answers.map((a) => (asWritten ? a.sparql : (a.sparql_laid ?? a.sparql)));
-  const differing = texts.map((text) => (gold && text ? differingLines(gold, text) : null));
+  const differing = texts.map((text) => (gold && text ? compareLines(gold, text) : null));
   const compared = differing.flatMap((found) => (found ? [found[0]] : []));
   const lacking = [...(compared[0] ?? [])].filter((at) => compared.every((lines) => lines.has(at)));
   const goldError = answers.find((answer) => answer.gold_error)?.gold_error;
@@ -179,7 +173,10 @@ function Column({ head, query, written, marked, none, children }: ColumnProps) {
     <section class="column">
       <header>{head}</header>
       {query ? (
-        <QueryCard query={query} written={written ?? query} marked={marked} />
+        <div class="query-card">
+          <CopyButton text={written ?? query} look="quiet small" />
+          <Query query={query} marked={marked} />
+        </div>
       ) : (
         <p class="none">{none}</p>
       )}
@@ -190,28 +187,25 @@ function Column({ head, query, written, marked, none, children }: ColumnProps) {
 
 function AnswerHead({ answer }: { answer: Answer }) {
   const { usage } = answer;
+  const tokens = usage.input_tokens + usage.output_tokens;
   const words = [
     spoken(answer.status),
     `confidence ${answer.confidence.toFixed(2)}`,
-    answer.failure ? spoken(answer.failure) : "",
-    answer.sparql && !answer.executed ? "query did not run" : "",
-    answer.attempts > 1 ? counted(answer.attempts, "attempt") : "",
-    index.times ? formatSeconds(answer.seconds ?? 0) : "",
-    usage.requests ? counted(usage.requests, "request") : "",
-    usage.llm_calls ? counted(usage.llm_calls, "model call") : "",
-    usage.input_tokens + usage.output_tokens
-      ? counted(usage.input_tokens + usage.output_tokens, "token")
-      : "",
-    usage.money ? `${usage.money.toFixed(4)} money` : "",
+    answer.failure && spoken(answer.failure),
+    answer.sparql && !answer.executed && "query did not run",
+    answer.attempts > 1 && counted(answer.attempts, "attempt"),
+    index.times && formatSeconds(answer.seconds ?? 0),
+    usage.requests && counted(usage.requests, "request"),
+    usage.llm_calls && counted(usage.llm_calls, "model call"),
+    tokens && counted(tokens, "token"),
+    usage.money && `${usage.money.toFixed(4)} money`,
   ];
   return (
     <>
       <h3>{index.systems[answer.system]}</h3>
       <p class="about row muted small">
         <ScoreTag score={mainScore(answer)} />
-        {words.filter(Boolean).map((word) => (
-          <span key={word}>{word}</span>
-        ))}
+        {words.map((word) => word && <span key={word}>{word}</span>)}
       </p>
     </>
   );
@@ -233,27 +227,22 @@ function Scores({ answers }: { answers: readonly Answer[] }) {
       {index.metrics.map((name) => (
         <tr key={name}>
           <th scope="row">{name}</th>
-          {answers.map((answer) => (
-            <td key={answer.system}>
-              <Sides score={answer.scores[name]} />
-            </td>
-          ))}
+          {answers.map(({ system, scores }) => {
+            const [precision = 0, recall = 0, f1 = 0] = scores[name] ?? [];
+            return (
+              <td key={system}>
+                {scores[name] ? <ScoreTag score={f1} /> : "–"}
+                {scores[name] && (
+                  <span class="sides muted small">
+                    precision {percent(precision)}, recall {percent(recall)}
+                  </span>
+                )}
+              </td>
+            );
+          })}
         </tr>
       ))}
     </Table>
-  );
-}
-
-function Sides({ score }: { score: Score | undefined }) {
-  if (!score) return <>–</>;
-  const [precision, recall, f1] = score;
-  return (
-    <>
-      <ScoreTag score={f1} />
-      <span class="sides muted small">
-        precision {percent(precision)}, recall {percent(recall)}
-      </span>
-    </>
   );
 }
 
@@ -265,65 +254,41 @@ interface Marked {
   readonly why: string;
 }
 
-interface Props {
-  readonly query: string;
-  readonly marked?: Marked;
-}
-
-export function Query({ query, marked }: Props) {
+export function Query({ query, marked }: { query: string; marked?: Marked }) {
   const lines = tokenLines(query);
-  const start = query.split("\n").findIndex((line) => !isPrologue(line));
+  const start = Math.max(
+    0,
+    query.split("\n").findIndex((line) => !isPrologue(line)),
+  );
+  const line = (tokens: readonly Token[], at: number) => (
+    <Line key={at} tokens={tokens} why={marked?.lines.has(at) ? marked.why : undefined} />
+  );
+  const all = lines.map(line);
   return (
     <div class="query">
       {start > 0 && (
         <details class="prologue">
           <summary>{counted(start, "prefix line")}</summary>
-          <pre>
-            {lines.slice(0, start).map((line, at) => (
-              <Line key={at} tokens={line} />
-            ))}
-          </pre>
+          <pre>{all.slice(0, start)}</pre>
         </details>
       )}
       <pre>
-        <code>
-          {lines.slice(Math.max(0, start)).map((line, at) => (
-            <Line
-              key={at}
-              tokens={line}
-              why={marked?.lines.has(at + Math.max(0, start)) ? marked.why : undefined}
-            />
-          ))}
-        </code>
+        <code>{all.slice(start)}</code>
       </pre>
     </div>
   );
 }
 
-/** The query as it is shown, with a button that copies it as it was written. */
-function QueryCard({ written, ...shown }: Props & { written: string }) {
-  return (
-    <div class="query-card">
-      <CopyButton text={written} look="quiet small" />
-      <Query {...shown} />
-    </div>
-  );
-}
-
-function Line({ tokens, why }: { tokens: readonly Token[]; why?: string | undefined }) {
+function Line({ tokens, why }: { tokens: readonly Token[]; why: string | undefined }) {
   const Tag = why === undefined ? "span" : "mark";
   return (
     <>
       <Tag class="query-line" title={why}>
-        {tokens.map(({ kind, text }, at) =>
-          kind ? (
-            <span key={at} class={`t-${kind}`}>
-              {text}
-            </span>
-          ) : (
-            text
-          ),
-        )}
+        {tokens.map(({ kind, text }, at) => (
+          <span key={at} class={`t-${kind ?? "space"}`}>
+            {text}
+          </span>
+        ))}
       </Tag>
       {"\n"}
     </>

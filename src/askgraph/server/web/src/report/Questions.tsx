@@ -49,21 +49,35 @@ export function Questions() {
   );
 }
 
+type Options = readonly (readonly [value: string, words: string])[];
+
+/** The choices of the form: label, name, options, and the word for no choice, if there may be none. */
+function choicesOf(): readonly [
+  label: string,
+  name: string,
+  options: Options,
+  all: string | null,
+][] {
+  const answers = index.questions.flatMap((question) => question.answers);
+  const scores = { right: "right", part: "in part", wrong: "wrong" };
+  const differ = several ? { differ: "methods differ" } : {};
+  const seconds = index.times ? { seconds: "seconds" } : {};
+  const orders = { given: "as in the file", score: "score", confidence: "confidence" };
+  return [
+    ["Benchmark", "benchmark", named(index.benchmarks), "all"],
+    ["Method", "system", named(index.systems), "all"],
+    ["Score", "score", Object.entries({ ...scores, ...differ }), "any"],
+    ["Failure", "failure", tallyValues(answers.flatMap(({ failure }) => failure ?? [])), "any"],
+    ["Outcome", "status", tallyValues(answers.map(({ status }) => status)), "any"],
+    ["Tag", "tag", tallyValues(index.questions.flatMap(({ tags }) => tags)), "any"],
+    ["Order", "order", Object.entries({ ...orders, ...seconds, id: "id" }), null],
+  ];
+}
+
 function ChoiceForm() {
   const take = (form: HTMLFormElement) => {
     choice.value = { ...EVERYTHING, ...Object.fromEntries(new FormData(form)) };
   };
-  const answers = index.questions.flatMap((question) => question.answers);
-  const scores = { right: "right", part: "in part", wrong: "wrong", differ: "methods differ" };
-  const orders = {
-    given: "as in the file",
-    score: "score",
-    confidence: "confidence",
-    seconds: "seconds",
-    id: "id",
-  };
-  const usable = Object.entries({ ...scores }).filter(([name]) => several || name !== "differ");
-  const sortable = Object.entries(orders).filter(([name]) => index.times || name !== "seconds");
   return (
     <form
       id="choice"
@@ -83,25 +97,19 @@ function ChoiceForm() {
           placeholder="words, a variable, an IRI …"
         />
       </label>
-      <Choose label="Benchmark" name="benchmark" all="all" options={named(index.benchmarks)} />
-      <Choose label="Method" name="system" all="all" options={named(index.systems)} />
-      <Choose label="Score" name="score" options={usable} />
-      <Choose
-        label="Failure"
-        name="failure"
-        options={tallied(answers.flatMap(({ failure }) => failure ?? []))}
-      />
-      <Choose
-        label="Outcome"
-        name="status"
-        options={tallied(answers.map(({ status }) => status))}
-      />
-      <Choose
-        label="Tag"
-        name="tag"
-        options={tallied(index.questions.flatMap(({ tags }) => tags))}
-      />
-      <Choose label="Order" name="order" all={null} options={sortable} />
+      {choicesOf().map(([label, name, options, all]) => (
+        <label key={name} hidden={options.length < (all === "all" ? 2 : 1)}>
+          {label}
+          <select class="field" name={name}>
+            {all && <option value="">{all}</option>}
+            {options.map(([value, words]) => (
+              <option key={value} value={value}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
       <label class="check">
         <input type="checkbox" name="down" /> reversed
       </label>
@@ -112,40 +120,12 @@ function ChoiceForm() {
   );
 }
 
-type Options = readonly (readonly [value: string, words: string])[];
-
-interface ChooseProps {
-  readonly label: string;
-  readonly name: string;
-  readonly options: Options;
-  /** The word for no choice; null if one must be made. */
-  readonly all?: string | null;
-}
-
-/** A choice of values; hidden if there is nothing to choose. */
-function Choose({ label, name, options, all = "any" }: ChooseProps) {
-  const least = all === "all" ? 2 : 1;
-  return (
-    <label hidden={options.length < least}>
-      {label}
-      <select class="field" name={name}>
-        {all !== null && <option value="">{all}</option>}
-        {options.map(([value, words]) => (
-          <option key={value} value={value}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 function named(values: readonly string[]): Options {
   return values.map((value) => [value, value]);
 }
 
 /** Values with how often they occur. */
-function tallied(values: readonly string[]): Options {
+function tallyValues(values: readonly string[]): Options {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   const sorted = [...counts].sort(([one], [other]) => natural.compare(one, other));
@@ -167,34 +147,33 @@ function Head() {
 }
 
 function Row({ question, answers }: Listed) {
-  const isOneOfMany = index.benchmarks.length > 1;
+  const { id, benchmark, link, text } = question;
   return (
     <tr>
       <td>
-        <a href={question.link} dir="auto">
-          {question.text || "(no text)"}
+        <a href={link} dir="auto">
+          {text || "(no text)"}
         </a>
         <span class="under muted small">
-          {isOneOfMany ? `${question.benchmark} · ${question.id}` : question.id}
+          {index.benchmarks.length > 1 ? `${benchmark} · ${id}` : id}
         </span>
       </td>
-      {several ? (
-        index.systems.map((name, at) => (
-          <ScoreCell key={name} name={name} answer={answers.find(({ system }) => system === at)} />
-        ))
-      ) : (
-        <OwnCells answer={answers[0] as Answer} />
-      )}
+      {several
+        ? index.systems.map((name, at) => {
+            const answer = answers.find(({ system }) => system === at);
+            return (
+              <td
+                key={name}
+                class="number"
+                title={answer?.failure ? spoken(answer.failure) : undefined}
+                data-label={name}
+              >
+                {answer ? <ScoreTag score={mainScore(answer)} /> : "–"}
+              </td>
+            );
+          })
+        : answers.map((answer) => <OwnCells key={answer.system} answer={answer} />)}
     </tr>
-  );
-}
-
-function ScoreCell({ name, answer }: { name: string; answer: Answer | undefined }) {
-  const failure = answer?.failure ? spoken(answer.failure) : undefined;
-  return (
-    <td class="number" title={failure} data-label={name}>
-      {answer ? <ScoreTag score={mainScore(answer)} /> : "–"}
-    </td>
   );
 }
 

@@ -1,6 +1,5 @@
 // The trace of an answer, step by step.
 
-import type { ComponentChildren } from "preact";
 import { formatSeconds } from "../i18n/index.ts";
 import { Folded } from "../parts/parts.tsx";
 import { counted, gradeOf, index, mainScore, type Step, spoken } from "./data.ts";
@@ -151,6 +150,11 @@ function Outcome({ step }: { step: Step }) {
   const said = textIn(step, OUTCOMES[step.step] ?? "");
   const options = listIn<{ words: string; count: number }>(step, "options");
   const truncated = (step["truncated"] ?? {}) as { reason?: string };
+  const notes = [
+    ["Empty because", textIn(step, "why_empty")],
+    ["Cut off", truncated.reason],
+    ["Cut short", textIn(step, "cut_short")],
+  ] as const;
   return (
     <>
       {said && <p>{said}</p>}
@@ -164,23 +168,20 @@ function Outcome({ step }: { step: Step }) {
         </ul>
       )}
       <Prose text={textIn(step, "words")} />
-      <Noted before="Empty because" text={textIn(step, "why_empty")} />
-      <Noted before="Cut off" text={truncated.reason ?? ""} />
-      <Noted before="Cut short" text={textIn(step, "cut_short")} />
+      {notes.map(
+        ([before, text]) =>
+          text && (
+            <p key={before} class="muted small">
+              {before}: {text}
+            </p>
+          ),
+      )}
     </>
   );
 }
 
-function Noted({ before, text }: { before: string; text: string }) {
-  return text ? (
-    <p class="muted small">
-      {before}: {text}
-    </p>
-  ) : null;
-}
-
-function Prose({ text }: { text: string }): ComponentChildren {
-  return text && <p class="prose">{text}</p>;
+function Prose({ text }: { text: string }) {
+  return text ? <p class="prose">{text}</p> : null;
 }
 
 /** A text, folded away if it is long. */

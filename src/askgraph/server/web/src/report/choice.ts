@@ -33,19 +33,16 @@ export const listed = computed<readonly Listed[]>(() => {
   const made = choice.value;
   const words = made.text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = index.questions
-    .filter((question) => questionFits(question, made, words))
+    .filter(
+      (question) =>
+        (!made.benchmark || question.benchmark === made.benchmark) &&
+        (!made.tag || question.tags.includes(made.tag)) &&
+        words.every((word) => searchable(question).includes(word)),
+    )
     .map((question) => ({ question, answers: question.answers.filter((a) => answerFits(a, made)) }))
     .filter(({ answers }) => answers.length > 0 && (made.score !== "differ" || differ(answers)));
   return ordered(found, made);
 });
-
-function questionFits(question: Question, made: Choice, words: readonly string[]): boolean {
-  return (
-    (!made.benchmark || question.benchmark === made.benchmark) &&
-    (!made.tag || question.tags.includes(made.tag)) &&
-    words.every((word) => searchable(question).includes(word))
-  );
-}
 
 function answerFits(answer: Answer, made: Choice): boolean {
   return (

@@ -1,6 +1,7 @@
 // The contents of a report's page, as askgraph.evaluation.reports.page packs them.
 
-import type { Usage } from "../api/types.ts";
+import type { UsageView } from "../api/types.ts";
+import { findCommonPlaces } from "../compare/agreement.ts";
 
 export type Value = string | number | boolean | null;
 export type Score = readonly [precision: number, recall: number, f1: number];
@@ -17,7 +18,7 @@ export interface Answer {
   readonly executed: boolean;
   readonly drafts: readonly number[];
   readonly attempts: number;
-  readonly usage: Usage;
+  readonly usage: UsageView;
   readonly failure: string | null;
   readonly error: string | null;
   readonly gold_error: string | null;
@@ -85,18 +86,18 @@ export const GRADES: Readonly<Record<Grade, string>> = {
 
 const RIGHT = 1 - 1e-9;
 
-export const index = await unpacked<Index>("index");
+export const index = await unpack<Index>("index");
 
 const opened = new Map<number, Promise<readonly (readonly Detail[])[]>>();
 
 /** The details of a question's answers, from the part that holds them. */
 export async function detailsOf({ details: [part, place] }: Question): Promise<readonly Detail[]> {
-  const found = opened.get(part) ?? unpacked(`part-${part}`);
+  const found = opened.get(part) ?? unpack(`part-${part}`);
   opened.set(part, found);
   return (await found)[place] ?? [];
 }
 
-async function unpacked<T>(id: string): Promise<T> {
+async function unpack<T>(id: string): Promise<T> {
   const text = document.getElementById(id)?.textContent ?? "";
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -125,4 +126,68 @@ export function counted(number: number, one: string): string {
 /** A name as words: `tool_use` is “tool use”. */
 export function spoken(name: string): string {
   return name.replaceAll("_", " ");
+}
+
+// The lines in which two queries differ; the names of variables do not count.
+
+const VARIABLE = /[?$][\p{L}\p{N}_]+/gu;
+const MOST = 1e6; // pairs of lines
+
+/** The places of the lines of two queries that the other lacks, if a name stands for one name. */
+export function compareLines(one: string, other: string): [Set<number>, Set<number>] {
+  const [left, right] = [repeatSubjects(one), repeatSubjects(other)];
+  if (left.length * right.length > MOST) return [new Set(), new Set()];
+  const names = new Map<string, string>();
+  const taken = new Map<string, string>();
+  const same = findCommonPlaces(left.map(bare), right.map(bare)).filter(([i, j]) =>
+    matchVariables(left[i]?.match(VARIABLE) ?? [], right[j]?.match(VARIABLE) ?? [], names, taken),
+  );
+  return [
+    listLacking(left, new Set(same.map(([i]) => i))),
+    listLacking(right, new Set(same.map(([, j]) => j))),
+  ];
+}
+
+/** Whether a line declares a prefix, or is empty. */
+export function isPrologue(line: string): boolean {
+  return /^\s*((PREFIX|BASE)\b|$)/i.test(line);
+}
+
+function listLacking(lines: readonly string[], found: ReadonlySet<number>): Set<number> {
+  return new Set([...lines.keys()].filter((at) => !found.has(at) && !isPrologue(lines[at] ?? "")));
+}
+
+/** The lines; those that go on with a subject after a semicolon have it again. */
+function repeatSubjects(query: string): string[] {
+  let subject = "";
+  let goesOn = false;
+  return query.split("\n").map((line) => {
+    const whole = goesOn ? `${subject} ${line.trim()}` : line;
+    subject = whole.trim().split(/\s+/)[0] ?? "";
+    goesOn = /;\s*$/.test(line);
+    return whole;
+  });
+}
+
+function bare(line: string): string {
+  const plain = line.replace(VARIABLE, "?").replace(/\s+/g, " ");
+  return plain.replace(/ ?[.;]? ?$/, "").trim();
+}
+
+/** Whether variables can stand for each other, as far as is known; then they do from now on. */
+function matchVariables(
+  own: readonly string[],
+  others: readonly string[],
+  names: Map<string, string>,
+  taken: Map<string, string>,
+): boolean {
+  const pairs = own.map((name, at): [string, string] => [name, others[at] ?? ""]);
+  const fits = pairs.every(
+    ([name, other]) => (names.get(name) ?? other) === other && (taken.get(other) ?? name) === name,
+  );
+  for (const [name, other] of fits ? pairs : []) {
+    names.set(name, other);
+    taken.set(other, name);
+  }
+  return fits;
 }

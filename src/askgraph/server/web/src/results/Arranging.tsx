@@ -3,17 +3,16 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { Refinement } from "../api/graphs.ts";
-import type { AnswerView, Arrangement } from "../api/types.ts";
+import type { AnswerView, ArrangementView, Row } from "../api/types.ts";
 import { Icon } from "../parts/Icon.tsx";
-import { Popover } from "../parts/Popover.tsx";
+import { Menu, Popover } from "../parts/Popover.tsx";
 import { Button, Choice, Field, Form, Select } from "../parts/parts.tsx";
 import { type Column, columnsOf, headingOf } from "./columns.ts";
-import { comparisonsOf, typedValue } from "./conditions.ts";
 import { say } from "./words.ts";
 
 interface ArrangingProps {
   readonly answer: AnswerView;
-  readonly arrangement: Arrangement;
+  readonly arrangement: ArrangementView;
   readonly refine: (wanted: Refinement) => Promise<unknown>;
 }
 
@@ -27,14 +26,28 @@ export function Arranging({ answer, arrangement, refine }: ArrangingProps) {
   const isPlain = arrangement.order.length + arrangement.conditions.length === 0;
   if (answer.total < 2 && isPlain && arrangement.limit === null) return null;
   const take = (wanted: Refinement) => void refine(wanted);
+  const sorts = columns.flatMap(({ name, title }) =>
+    [true, false].map((descending) => ({
+      name: `${title} ${descending ? "↓" : "↑"}`,
+      hint: descending ? say.falling : say.rising,
+      take: () => take({ sort_by: name, descending }),
+    })),
+  );
+  const limits = LIMITS.map((limit) => ({ name: say.atMost(limit), take: () => take({ limit }) }));
+  const counts = columns.map(({ name, title }) => ({
+    name: say.eachOf(title),
+    take: () => take({ count_by: name }),
+  }));
   return (
     <fieldset class="arranging row" aria-label={say.arranging}>
       <Active {...{ answer, arrangement, take }} />
-      <SortChip {...{ columns, take }} />
+      <Menu class="button small" label={say.sort} groups={[{ items: sorts }]} />
       <FilterChip {...{ answer, columns, take }} />
-      <LimitChip take={take} />
+      <Menu class="button small" label={say.limit} groups={[{ items: limits }]} />
       {columns.length > 1 && <ColumnsChip {...{ columns, take }} />}
-      {columns.length > 1 && !arrangement.counts && <CountChip {...{ columns, take }} />}
+      {columns.length > 1 && !arrangement.counts && (
+        <Menu class="button small" label={say.countBy} groups={[{ items: counts }]} />
+      )}
     </fieldset>
   );
 }
@@ -46,113 +59,32 @@ interface Taking {
 /** What is arranged already; a press takes it back. */
 function Active({ answer, arrangement, take }: Omit<ArrangingProps, "refine"> & Taking) {
   const titled = (name: string) => headingOf(name, answer.labels);
-  const [sort] = arrangement.order;
-  return (
-    <>
-      {sort && (
-        <Undo
-          text={`${titled(sort.column)} ${sort.descending ? "↓" : "↑"}`}
-          undo={() => take({ sort_by: "" })}
-        />
-      )}
-      {arrangement.conditions.map(({ column, comparison, value }, at) => (
-        <Undo
-          key={at}
-          text={`${titled(column)} ${comparison === "contains" ? say.contains : comparison} ${value}`}
-          undo={() => take({ without: at })}
-        />
-      ))}
-      {arrangement.limit !== null && (
-        <Undo text={say.atMost(arrangement.limit)} undo={() => take({ limit: 0 })} />
-      )}
-    </>
-  );
-}
-
-function Undo({ text, undo }: { text: string; undo: () => void }) {
-  return (
-    <button type="button" class="chip arranged" title={say.takeAway} onClick={undo}>
+  const { order, conditions, limit } = arrangement;
+  const chips: readonly (readonly [text: string, undo: Refinement])[] = [
+    ...order
+      .slice(0, 1)
+      .map((by) => [`${titled(by.column)} ${by.descending ? "↓" : "↑"}`, { sort_by: "" }] as const),
+    ...conditions.map(({ column, comparison, value }, without) => {
+      const sign = comparison === "contains" ? say.contains : comparison;
+      return [`${titled(column)} ${sign} ${value}`, { without }] as const;
+    }),
+    ...(limit === null ? [] : [[say.atMost(limit), { limit: 0 }] as const]),
+  ];
+  return chips.map(([text, undo]) => (
+    <button
+      key={text}
+      type="button"
+      class="chip arranged"
+      title={say.takeAway}
+      onClick={() => take(undo)}
+    >
       <bdi>{text}</bdi>
       <Icon name="cross" size={12} />
     </button>
-  );
+  ));
 }
 
 type Chosen = Taking & { readonly columns: readonly Column[] };
-
-function SortChip({ columns, take }: Chosen) {
-  return (
-    <Popover class="button small" panelClass="part-panel" label={say.sort}>
-      {(close) => (
-        <Rows
-          rows={columns.flatMap(({ name, title }) =>
-            [true, false].map((descending) => ({
-              text: `${title} ${descending ? "↓" : "↑"}`,
-              hint: descending ? say.falling : say.rising,
-              take: () => {
-                close();
-                take({ sort_by: name, descending });
-              },
-            })),
-          )}
-        />
-      )}
-    </Popover>
-  );
-}
-
-function LimitChip({ take }: Taking) {
-  return (
-    <Popover class="button small" panelClass="part-panel" label={say.limit}>
-      {(close) => (
-        <Rows
-          rows={LIMITS.map((limit) => ({
-            text: say.atMost(limit),
-            take: () => {
-              close();
-              take({ limit });
-            },
-          }))}
-        />
-      )}
-    </Popover>
-  );
-}
-
-function CountChip({ columns, take }: Chosen) {
-  return (
-    <Popover class="button small" panelClass="part-panel" label={say.countBy}>
-      {(close) => (
-        <Rows
-          rows={columns.map(({ name, title }) => ({
-            text: say.eachOf(title),
-            take: () => {
-              close();
-              take({ count_by: name });
-            },
-          }))}
-        />
-      )}
-    </Popover>
-  );
-}
-
-function Rows({ rows }: { rows: readonly { text: string; hint?: string; take: () => void }[] }) {
-  return (
-    <ul class="alternatives">
-      {rows.map(({ text, hint, take }) => (
-        <li key={text}>
-          <button type="button" class="alternative" onClick={take}>
-            <span class="alternative-name">
-              <bdi>{text}</bdi>
-              {hint && <span class="muted small">{hint}</span>}
-            </span>
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
 
 function ColumnsChip({ columns, take }: Chosen) {
   const [left, setLeft] = useState<readonly string[]>([]);
@@ -161,7 +93,7 @@ function ColumnsChip({ columns, take }: Chosen) {
     <Popover class="button small" panelClass="part-panel" label={say.columns}>
       {(close) => (
         <Form
-          class="stack close arranging-form"
+          class="stack close"
           onSend={() => {
             close();
             setLeft([]);
@@ -221,24 +153,20 @@ function FilterForm({ answer, usable, first, take }: FilterFormProps) {
   const column = usable.find((one) => one.name === name) ?? first;
   const comparisons = comparisonsOf(column);
   const comparison = comparisons.find((one) => one === chosen) ?? comparisons[0] ?? "=";
-  const typed = typedValue(value, column, answer.cells);
+  const typed = parseTyped(value, column, answer.cells);
   return (
     <Form
-      class="stack close arranging-form"
+      class="stack close"
       onSend={() => typed && take({ condition: { column: column.name, comparison, ...typed } })}
     >
       <Select
-        class=""
         label={say.column}
-        labelled="label"
         value={column.name}
         options={usable.map((one) => [one.name, one.title])}
         onChoose={setName}
       />
       <Select
-        class=""
         label={say.comparison}
-        labelled="label"
         value={comparison}
         options={comparisons.map((one) => [one, one === "contains" ? say.contains : one])}
         onChoose={setChosen}
@@ -249,4 +177,46 @@ function FilterForm({ answer, usable, first, take }: FilterFormProps) {
       </Button>
     </Form>
   );
+}
+
+// Conditions that a column can be filtered by, and values as they are typed.
+
+type Comparison = "=" | "!=" | "<" | "<=" | ">" | ">=" | "contains";
+
+interface Typed {
+  readonly value: string;
+  readonly datatype: string | null;
+}
+
+const XSD = "http://www.w3.org/2001/XMLSchema#";
+const ORDERED: readonly Comparison[] = [">", ">=", "<", "<=", "="];
+
+/** What a column's values can be compared by; nothing if they are things. */
+export function comparisonsOf({ kind }: Column): readonly Comparison[] {
+  if (kind === "number" || kind === "time") return ORDERED;
+  return kind === "text" ? ["contains"] : [];
+}
+
+/** A value as it was typed, of the datatype of a column's values; null if it cannot be one. */
+export function parseTyped(text: string, column: Column, rows: readonly Row[]): Typed | null {
+  const bare = text.trim();
+  if (column.kind === "text") return bare ? { value: bare, datatype: null } : null;
+  const datatype = rows.map((row) => row[column.index]?.datatype).find(Boolean) ?? null;
+  if (column.kind === "number" || /#(integer|decimal|int)$/.test(datatype ?? "")) {
+    const number = bare.replace(/[\s\u00a0',](?=\d{3}(\D|$))/g, "");
+    if (!/^[+-]?(\d+\.?\d*|\.\d+)$/.test(number)) return null;
+    return { value: number, datatype: XSD + (/^[+-]?\d+$/.test(number) ? "integer" : "decimal") };
+  }
+  return moment(bare, datatype ?? `${XSD}date`);
+}
+
+/** A year stands for its first day where days are compared. */
+function moment(text: string, datatype: string): Typed | null {
+  const found = /^(-?\d{4,})(?:-(\d\d))?(?:-(\d\d))?$/.exec(text);
+  if (!found) return null;
+  const [, year, month = "01", day = "01"] = found;
+  if (datatype.endsWith("#gYear")) return { value: year ?? "", datatype };
+  if (datatype.endsWith("#gYearMonth")) return { value: `${year}-${month}`, datatype };
+  const date = `${year}-${month}-${day}`;
+  return { value: datatype.endsWith("#date") ? date : `${date}T00:00:00`, datatype };
 }

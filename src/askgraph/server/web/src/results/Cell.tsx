@@ -6,7 +6,7 @@ import { thingAddress } from "../app/router.ts";
 import { onEscape } from "../app/shortcuts.ts";
 import { language, locale } from "../i18n/index.ts";
 import { IriTools, Named } from "../parts/parts.tsx";
-import { textOf, visible } from "./texts.ts";
+import { stripControls, textOf } from "./texts.ts";
 import { linkOf, numberOf, pictureOf } from "./values.ts";
 import { say } from "./words.ts";
 
@@ -66,8 +66,8 @@ function IriCard({ iri, close }: { iri: string; close: () => void }) {
     [],
   );
   return (
-    <span class="iri-card" ref={element}>
-      <bdi class="iri">{visible(iri)}</bdi>
+    <span class="iri-card raised" ref={element}>
+      <bdi class="iri clip">{stripControls(iri)}</bdi>
       <IriTools iri={iri} link={linkOf(iri)} />
     </span>
   );

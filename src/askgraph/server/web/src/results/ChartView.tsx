@@ -1,16 +1,32 @@
 // The result as a chart, with the choice of charts that the columns suggest.
 
-import { useMemo } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Row } from "../api/types.ts";
-import { locale as formatLocale } from "../i18n/index.ts";
-import { Select } from "../parts/parts.tsx";
-import { Bars } from "./BarChart.tsx";
-import { bars, type Chart, chartName, dots, keyOf, lines, valuesOf } from "./charts.ts";
-import { Histogram } from "./Histogram.tsx";
-import { Lines } from "./LineChart.tsx";
+import { locale as formatLocale, formatNumber, locale } from "../i18n/index.ts";
+import { Button, Select } from "../parts/parts.tsx";
+import {
+  type Bar,
+  type Bin,
+  bars,
+  bins,
+  type Chart,
+  type Dot,
+  dots,
+  FIRST_BARS,
+  keyOf,
+  type LinePoint,
+  lines,
+  MOST_BARS,
+  type Series,
+  valuesOf,
+} from "./charts.ts";
+import type { Column } from "./columns.ts";
+import { areaOf, spotsForNames } from "./labels.ts";
+import { BOTTOM, levelsOf, Marks, nearestOf, type Sized, TOP, XAxis, YAxis } from "./Marks.tsx";
+import { lineOf, measureRoom, shortenText, useWidth, widthOf } from "./measure.ts";
 import { Pictures } from "./Pictures.tsx";
-import { Dots } from "./ScatterChart.tsx";
-import { useWidth } from "./useWidth.ts";
+import { binBounds, numberScale, timeAxis, yearBounds, yearOf } from "./scales.ts";
+import { formatMoment, formatNumberText, markText } from "./texts.ts";
 import { say } from "./words.ts";
 
 interface ChartViewProps {
@@ -25,70 +41,376 @@ interface ChartViewProps {
 
 export function ChartView({ charts, rows, ordered, chosen, onChoose }: ChartViewProps) {
   const [element, width] = useWidth<HTMLElement>();
+  const locale = formatLocale.value;
   const chart = charts.find((each) => keyOf(each) === chosen) ?? charts[0];
   if (!chart) return null;
+  const label = titleOf(chart);
+  const sized = { label, width };
   return (
     <figure class="chart stack near" ref={element}>
-      <div class="chart-head row">
+      <div class="row spread">
         {charts.length > 1 ? (
           <Select
             class="chart-choice"
             label={say.show}
             labelled="seen-by-readers"
+            slim
             value={keyOf(chart)}
             options={charts.map((each) => [keyOf(each), titleOf(each)])}
             onChoose={onChoose}
           />
         ) : (
-          <figcaption>{titleOf(chart)}</figcaption>
+          <figcaption>{label}</figcaption>
         )}
-        <Pictures
-          name={titleOf(chart)}
-          drawing={() => element.current?.querySelector(".marks svg")}
-        />
+        <Pictures name={label} drawing={() => element.current?.querySelector(".marks svg")} />
       </div>
-      {width > 0 && <Drawn {...{ chart, rows, ordered, width }} />}
+      {width > 0 && chart.kind === "bars" && (
+        <Bars bars={bars(chart, rows, locale, ordered)} ordered={ordered} {...sized} />
+      )}
+      {width > 0 && chart.kind === "line" && (
+        <Lines series={lines(chart, rows, locale)} {...sized} />
+      )}
+      {width > 0 && chart.kind === "scatter" && (
+        <Dots dots={dots(chart, rows, locale)} chart={chart} {...sized} />
+      )}
+      {width > 0 && chart.kind === "histogram" && (
+        <Histogram column={chart.value} values={valuesOf(chart.value, rows)} {...sized} />
+      )}
     </figure>
   );
 }
 
-interface DrawnProps {
-  readonly chart: Chart;
-  readonly rows: readonly Row[];
+function titleOf({ kind, value, by }: Chart): string {
+  if (by === null) return say.spread(value.title);
+  const words = kind === "scatter" ? say.against : kind === "line" ? say.over : say.chartOf;
+  return words(value.title, by.title);
+}
+
+// Bars: one a row, named at its left, its number at its end.
+
+const ROW = 28;
+const THICK = 18;
+/** The share of the width that names may take. */
+const NAMES = 0.45;
+
+interface BarsProps extends Sized {
+  readonly bars: readonly Bar[];
   readonly ordered: boolean;
-  readonly width: number;
 }
 
-function Drawn({ chart, rows, ordered, width }: DrawnProps) {
+/** The first bars, and on demand the rest. */
+function Bars({ bars: all, ordered, ...sized }: BarsProps) {
+  const [isWhole, showAll] = useState(false);
   const locale = formatLocale.value;
-  const label = titleOf(chart);
-  const drawn = useMemo(() => {
-    switch (chart.kind) {
-      case "bars": {
-        const own = bars(chart, rows, locale, ordered);
-        return (at: number) => <Bars bars={own} {...{ label, ordered }} width={at} />;
-      }
-      case "line": {
-        const series = lines(chart, rows, locale);
-        return (at: number) => <Lines series={series} label={label} width={at} />;
-      }
-      case "scatter": {
-        const own = dots(chart, rows, locale);
-        return (at: number) => <Dots dots={own} chart={chart} label={label} width={at} />;
-      }
-      case "histogram": {
-        const values = valuesOf(chart.value, rows);
-        const times = chart.value.kind === "time";
-        return (at: number) => <Histogram {...{ values, times, label }} width={at} />;
-      }
-    }
-  }, [chart, rows, ordered, locale, label]);
-  return drawn(width);
+  const shown = all.slice(0, isWhole ? MOST_BARS : FIRST_BARS);
+  const rest = all.slice(shown.length).map(({ value }) => value);
+  const [from, to] = [Math.min(...rest), Math.max(...rest)].map((one) =>
+    formatNumberText(one, locale),
+  );
+  return (
+    <>
+      <Rows bars={shown} {...sized} />
+      {rest.length > 0 && (
+        <p class="row muted small">
+          <span>
+            {ordered
+              ? say.barsFirst(shown.length, all.length)
+              : say.barsLargest(shown.length, all.length)}{" "}
+            {say.barsRest(formatNumber(rest.length), from ?? "", to ?? "")}
+          </span>
+          {!isWhole && (
+            <Button look="quiet small" onClick={() => showAll(true)}>
+              {say.barsMore(Math.min(all.length, MOST_BARS))}
+            </Button>
+          )}
+        </p>
+      )}
+    </>
+  );
 }
 
-function titleOf(chart: Chart): string {
-  const { value, by } = chartName(chart);
-  if (by === null) return say.spread(value);
-  if (chart.kind === "scatter") return say.against(value, by);
-  return chart.kind === "line" ? say.over(value, by) : say.chartOf(value, by);
+function Rows({ bars: shown, label, width }: Sized & { bars: readonly Bar[] }) {
+  const locale = formatLocale.value;
+  const left = Math.ceil(Math.min(width * NAMES, measureRoom(shown.map(({ name }) => name))));
+  const widest = measureRoom(shown.map(({ value }) => formatNumberText(value, locale)));
+  const inner = Math.max(40, width - left - widest);
+  const values = shown.map(({ value }) => value);
+  const x = numberScale(values, inner / 90, true).range([left, left + inner]);
+  const top = TOP - 4;
+  const height = top + shown.length * ROW + BOTTOM - 2;
+  const marks = shown.map(({ name, value }, index) => ({
+    words: `${name}: ${formatNumberText(value, locale)}`,
+    x: x(Math.max(0, value)),
+    y: top + index * ROW,
+    plain: shortenText(name, left - 12) === name,
+  }));
+  return (
+    <Marks
+      {...{ label, width, height, marks }}
+      nearest={(_, y) => Math.floor((y - top) / ROW)}
+      draw={(index, chosen) => {
+        const { name, value } = shown[index] as Bar;
+        const [from, to] = [x(Math.min(0, value)), x(Math.max(0, value))];
+        const y = top + index * ROW;
+        const middle = { y: y + ROW / 2, "dominant-baseline": "central" } as const;
+        return (
+          <>
+            {chosen && <rect class="band" x={0} y={y} width={width} height={ROW} />}
+            <text class="bar-name" text-anchor="end" x={left - 8} {...middle}>
+              {shortenText(name, left - 12)}
+            </text>
+            <rect
+              class="bar"
+              x={from}
+              y={y + (ROW - THICK) / 2}
+              width={Math.max(1, to - from)}
+              height={THICK}
+              rx={2}
+            />
+            <text class="bar-value" x={to + 6} {...middle}>
+              {formatNumberText(value, locale)}
+            </text>
+          </>
+        );
+      }}
+    >
+      {x.ticks(inner / 90).map((tick) => (
+        <line
+          key={tick}
+          class={tick === 0 ? "axis" : "grid"}
+          x1={x(tick)}
+          x2={x(tick)}
+          y1={top}
+          y2={height - BOTTOM + 6}
+        />
+      ))}
+      <XAxis
+        {...{ width, height }}
+        ticks={x
+          .ticks(inner / 90)
+          .map((tick) => ({ x: x(tick), text: formatNumberText(tick, locale) }))}
+      />
+    </Marks>
+  );
+}
+
+// How often values occur: a column for each class of values.
+
+interface HistogramProps extends Sized {
+  readonly column: Column;
+  /** Its values; times in milliseconds. */
+  readonly values: readonly number[];
+}
+
+function Histogram({ column, values, label, width }: HistogramProps) {
+  const times = column.kind === "time";
+  const bounds = times ? yearBounds(values) : binBounds(values);
+  const classes = bins(values, bounds);
+  const written = (bound: number) =>
+    times ? String(yearOf(bound)) : formatNumberText(bound, locale.value);
+  const height = Math.round(Math.min(340, Math.max(220, width * 0.42)));
+  const counts = classes.map(({ count }) => count);
+  const levels = levelsOf(counts, [height - BOTTOM, TOP], { zero: true, whole: true });
+  const { left, scale: y } = levels;
+  const right = width - 24;
+  const one = (right - left) / classes.length;
+  const marks = classes.map((bin, index) => ({
+    words: `${rangeOf(bin, times, written)}: ${say.rows(bin.count)}`,
+    x: left + (index + 0.5) * one,
+    y: y(bin.count),
+  }));
+  const every = Math.max(1, Math.ceil((measureRoom(bounds.map(written)) + 2) / one));
+  return (
+    <Marks
+      {...{ label, width, height, marks }}
+      nearest={(x) => Math.floor((x - left) / one)}
+      draw={(index, chosen) => {
+        const { count } = classes[index] as Bin;
+        const at = left + index * one;
+        return (
+          <>
+            {chosen && (
+              <rect class="band" x={at} y={TOP} width={one} height={height - TOP - BOTTOM} />
+            )}
+            <rect
+              class="bar"
+              x={at + 1}
+              y={y(count)}
+              width={Math.max(1, one - 2)}
+              height={height - BOTTOM - y(count)}
+              rx={2}
+            />
+          </>
+        );
+      }}
+    >
+      <YAxis {...{ levels, right }} />
+      <XAxis
+        {...{ width, height }}
+        ticks={bounds
+          .map((bound, index) => ({ x: left + index * one, text: written(bound) }))
+          .filter((_, index) => index % every === 0)}
+      />
+    </Marks>
+  );
+}
+
+function rangeOf(bin: Bin, times: boolean, written: (bound: number) => string): string {
+  const [from, to] = [written(bin.from), written(times ? bin.to - 1 : bin.to)];
+  return from === to ? from : say.range(from, to);
+}
+
+// A number over time: a line for each series, with the points on it.
+
+interface Placed extends LinePoint {
+  readonly series: number;
+}
+
+function Lines({ series, label, width }: Sized & { series: readonly Series[] }) {
+  const locale = formatLocale.value;
+  const points = series.flatMap(({ points: own }, index) =>
+    own.map((point): Placed => ({ ...point, series: index })),
+  );
+  const height = Math.round(Math.min(380, Math.max(240, width * 0.5)));
+  const values = points.map(({ value }) => value);
+  const levels = levelsOf(values, [height - BOTTOM, TOP]);
+  const { left } = levels;
+  const inner = width - left - 16;
+  const moments = points.map(({ moment }) => moment.time);
+  const times = timeAxis(moments, inner / 90);
+  times.scale.range([left, left + inner]);
+  const x = ({ moment }: LinePoint) => times.scale(moment.time);
+  const y = ({ value }: LinePoint) => levels.scale(value);
+  const marks = points.map((point) => ({
+    words: told(point, series, locale),
+    x: x(point),
+    y: y(point),
+  }));
+  return (
+    <>
+      {series.length > 1 && (
+        <ul class="legend row loose muted small">
+          {series.map(({ name }, index) => (
+            <li key={name}>
+              <span class="swatch" style={shade(index)} />
+              <bdi>{name}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Marks
+        {...{ label, width, height, marks }}
+        nearest={nearestOf(marks, 3)}
+        draw={(index, chosen) => {
+          const point = points[index] as Placed;
+          const radius = chosen ? 6 : points.length > 80 ? 2 : 3.5;
+          return (
+            <circle
+              class="point"
+              style={shade(point.series)}
+              cx={x(point)}
+              cy={y(point)}
+              r={radius}
+            />
+          );
+        }}
+      >
+        <YAxis levels={levels} right={width} />
+        <XAxis
+          {...{ width, height }}
+          ticks={times.ticks.map((tick) => ({
+            x: times.scale(tick),
+            text: markText(tick.getTime(), times.precision, locale),
+          }))}
+        />
+        {series.map(({ name, points: own }, index) => (
+          <polyline
+            key={name}
+            class="line"
+            style={shade(index)}
+            points={own.map((point) => `${x(point).toFixed(1)},${y(point).toFixed(1)}`).join(" ")}
+          />
+        ))}
+      </Marks>
+    </>
+  );
+}
+
+/** The colour of a series, as a property that its line, points and legend use. */
+function shade(index: number) {
+  return { "--shade": `var(--series-${(index % 5) + 1})` };
+}
+
+function told(point: Placed, series: readonly Series[], locale: string): string {
+  const name = series[point.series]?.name;
+  const said = `${formatMoment(point.moment, locale) ?? ""}: ${formatNumberText(point.value, locale)}`;
+  return name ? `${name}, ${said}` : said;
+}
+
+// Two numbers of each row against each other: a point a row, named where there is room.
+
+/** Room below the axis for the name of what lies across. */
+const NAME = 18;
+
+function Dots({ dots, chart, label, width }: Sized & { dots: readonly Dot[]; chart: Chart }) {
+  const locale = formatLocale.value;
+  const [value, by] = [chart.value.title, chart.by?.title ?? ""];
+  const height = Math.round(Math.min(420, Math.max(260, width * 0.55)));
+  const floor = height - BOTTOM - NAME;
+  const values = dots.map((dot) => dot.value);
+  const levels = levelsOf(values, [floor, TOP + NAME]);
+  const { left } = levels;
+  const count = (width - left) / 90;
+  const places = dots.map((dot) => dot.across);
+  const across = numberScale(places, count).range([left, width - 24]);
+  const ticks = across
+    .ticks(count)
+    .map((at) => ({ x: across(at), text: formatNumberText(at, locale) }));
+  const marks = dots.map((dot) => ({
+    words: [
+      dot.name,
+      `${by} ${formatNumberText(dot.across, locale)}`,
+      `${value} ${formatNumberText(dot.value, locale)}`,
+    ]
+      .filter(Boolean)
+      .join(", "),
+    x: across(dot.across),
+    y: levels.scale(dot.value),
+  }));
+  const names = spotsForNames(
+    dots.map(({ name }, at) => ({ ...(marks[at] ?? { x: 0, y: 0 }), name, wide: widthOf(name) })),
+    { width, height: floor, line: lineOf() },
+    [areaOf(0, 0, left, height), areaOf(0, 0, widthOf(value), TOP + NAME)],
+  );
+  return (
+    <Marks
+      {...{ label, width, height, marks }}
+      nearest={nearestOf(marks)}
+      draw={(index, chosen) => {
+        const { x = 0, y = 0 } = marks[index] ?? {};
+        const spot = names[index];
+        return (
+          <>
+            <circle class="point dot" cx={x} cy={y} r={chosen ? 7 : 4.5} />
+            {spot && (
+              <text class="dot-name" x={spot.x} y={spot.y} text-anchor={spot.anchor}>
+                {dots[index]?.name}
+              </text>
+            )}
+          </>
+        );
+      }}
+    >
+      <YAxis levels={levels} right={width} />
+      <XAxis {...{ ticks, width }} height={height - NAME} />
+      <text class="tick" x={0} y={TOP + 2}>
+        {shortenText(value, width)}
+        <title>{value}</title>
+      </text>
+      <text class="tick" x={width} y={height - 6} text-anchor="end">
+        {shortenText(by, width)}
+        <title>{by}</title>
+      </text>
+    </Marks>
+  );
 }

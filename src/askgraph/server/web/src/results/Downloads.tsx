@@ -2,8 +2,8 @@
 
 import { download, withQuery } from "../api/http.ts";
 import { useAttempt } from "../parts/asking.ts";
-import { Popover } from "../parts/Popover.tsx";
-import { Button, ProblemNote } from "../parts/parts.tsx";
+import { Menu } from "../parts/Popover.tsx";
+import { ProblemNote } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 interface Props {
@@ -15,75 +15,40 @@ interface Props {
   readonly search: string;
 }
 
+/** The server's names for the formats, which are also the endings of files, with those for people. */
+const TABLES = {
+  csv: "CSV",
+  xlsx: "Excel (XLSX)",
+  tsv: "TSV",
+  json: "JSON",
+  xml: "XML",
+};
+const TRIPLES = { ttl: "Turtle", nt: "N-Triples", jsonld: "JSON-LD" };
+
 /** A menu of formats: of the table, and of the triples behind it. */
 export function Downloads({ runId, graph, rows, search }: Props) {
   const [attempt, problem] = useAttempt();
-  const save = (format: Format) =>
-    attempt(async () => {
-      const name = `${graph}-${runId.slice(0, 8)}.${format.key}`;
-      await download(resultPath(runId, format, search), name);
-    });
-  const list = (title: string, triples: boolean, close: () => void) => (
-    <section>
-      <p class="small muted">{title}</p>
-      <ul>
-        {FORMATS.filter((format) => format.triples === triples).map((format) => (
-          <li key={format.key}>
-            <Button
-              look="quiet small"
-              onClick={() => {
-                close();
-                void save(format);
-              }}
-            >
-              {format.name}
-            </Button>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
+  const files = (formats: Readonly<Record<string, string>>, search: string) =>
+    Object.entries(formats).map(([format, name]) => ({
+      name,
+      take: () => {
+        const names = format === "csv" ? "true" : "";
+        const path = withQuery(`/runs/${runId}/result`, { format, names, search });
+        void attempt(() => download(path, `${graph}-${runId.slice(0, 8)}.${format}`));
+      },
+    }));
+  const title = search ? say.downloadSome(rows) : say.downloadAll(rows);
   return (
     <>
-      <Popover panelClass="downloads" icon="save" label={say.download}>
-        {(close) => (
-          <>
-            {list(search ? say.downloadSome(rows) : say.downloadAll(rows), false, close)}
-            {list(say.downloadTriples, true, close)}
-          </>
-        )}
-      </Popover>
+      <Menu
+        icon="save"
+        label={say.download}
+        groups={[
+          { title, items: files(TABLES, search) },
+          { title: say.downloadTriples, items: files(TRIPLES, "") },
+        ]}
+      />
       <ProblemNote problem={problem} />
     </>
   );
-}
-
-// The formats that the server gives a whole result in.
-
-interface Format {
-  /** The server's name for it, and the ending of the file's name. */
-  readonly key: string;
-  readonly name: string;
-  /** Whether it holds the triples behind the rows. */
-  readonly triples: boolean;
-}
-
-const FORMATS: readonly Format[] = [
-  { key: "csv", name: "CSV", triples: false },
-  { key: "xlsx", name: "Excel (XLSX)", triples: false },
-  { key: "tsv", name: "TSV", triples: false },
-  { key: "json", name: "JSON", triples: false },
-  { key: "xml", name: "XML", triples: false },
-  { key: "ttl", name: "Turtle", triples: true },
-  { key: "nt", name: "N-Triples", triples: true },
-  { key: "jsonld", name: "JSON-LD", triples: true },
-];
-
-/** The path below /api/v1 of a run's whole result. */
-function resultPath(run: string, { key, triples }: Format, search: string): string {
-  return withQuery(`/runs/${encodeURIComponent(run)}/result`, {
-    format: key,
-    names: key === "csv" ? "true" : "",
-    search: triples ? "" : search,
-  });
 }

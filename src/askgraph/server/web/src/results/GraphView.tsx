@@ -5,13 +5,13 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { resource } from "../api/graphs.ts";
 import { thingAddress } from "../app/router.ts";
 import { onThemeChange } from "../app/theme.ts";
-import { formatNumber, language, locale } from "../i18n/index.ts";
+import { formatNumber, locale } from "../i18n/index.ts";
 import { useAttempt } from "../parts/asking.ts";
 import { Button, Named, ProblemNote } from "../parts/parts.tsx";
-import { canvasIn, choose, fitted, recolour, redraw, zoomBy } from "./canvas.ts";
-import { type Drawing, drawingAround, joined, type Node } from "./evidence.ts";
+import { choose, createCanvas, fitDrawing, recolour, redraw, zoomBy } from "./canvas.ts";
+import { ZoomButtons } from "./controls.tsx";
+import { type Drawing, drawAround, joinDrawings, type Node } from "./evidence.ts";
 import { say } from "./words.ts";
-import { ZoomButtons } from "./ZoomButtons.tsx";
 
 /** More nodes than this have a larger frame. */
 const MANY = 10;
@@ -20,7 +20,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
   const [more, setMore] = useState<readonly Drawing[]>([]);
   const [chosen, setChosen] = useState<string | null>(null);
   const [attempt, problem] = useAttempt();
-  const whole = useMemo(() => joined([drawing, ...more]), [drawing, more]);
+  const whole = useMemo(() => joinDrawings([drawing, ...more]), [drawing, more]);
   const frame = useRef<HTMLDivElement>(null);
   const core = useRef<Core | null>(null);
   const growing = useRef<(id: string) => void>(() => undefined);
@@ -30,7 +30,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
   }, [drawing]);
   useEffect(() => {
     if (!frame.current) return;
-    const made = canvasIn(frame.current, setChosen, (id) => growing.current(id));
+    const made = createCanvas(frame.current, setChosen, (id) => growing.current(id));
     core.current = made;
     const stop = onThemeChange(() => recolour(made));
     return () => {
@@ -50,8 +50,8 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
   const node = whole.nodes.find(({ id }) => id === chosen) ?? null;
   const expand = (iri: string) =>
     attempt(async () => {
-      const around = await resource(graph, { iri, language: language.value });
-      setMore((before) => [...before, drawingAround(around, locale.value)]);
+      const around = await resource(graph, { iri });
+      setMore((before) => [...before, drawAround(around, locale.value)]);
     });
   growing.current = (id) => {
     if (whole.nodes.some((one) => one.id === id && one.iri)) void expand(id);
@@ -59,7 +59,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
   const [things, triples] = [formatNumber(whole.nodes.length), formatNumber(whole.edges.length)];
   return (
     <div class="graph-view stack near">
-      <div class="graph-frame">
+      <div class="graph-frame sheet">
         <div
           class={whole.nodes.length > MANY ? "graph-canvas many" : "graph-canvas"}
           ref={frame}
@@ -67,10 +67,10 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
         />
         <ZoomButtons
           zoom={(factor) => core.current && zoomBy(core.current, factor)}
-          fit={() => core.current && fitted(core.current)}
+          fit={() => core.current && fitDrawing(core.current)}
         />
         {node && (
-          <div class="map-card" role="status">
+          <div class="map-card raised row" role="status">
             <Named href={node.iri ? thingAddress(graph, node.iri) : null}>{node.label}</Named>
             {node.iri && <Button onClick={() => node.iri && expand(node.iri)}>{say.expand}</Button>}
           </div>
@@ -82,7 +82,7 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
       </p>
       <Legend drawing={whole} />
       <details>
-        <summary>{say.asList}</summary>
+        <summary class="muted small">{say.asList}</summary>
         <TripleList drawing={whole} graph={graph} onExpand={expand} />
       </details>
     </div>
@@ -90,12 +90,18 @@ export function GraphView({ drawing, graph }: { drawing: Drawing; graph: string 
 }
 
 function Legend({ drawing }: { drawing: Drawing }) {
+  const words = { thing: say.legendThing, class: say.legendClass, value: say.legendValue };
   const kinds = new Set(drawing.nodes.map(({ kind }) => kind));
   return (
-    <ul class="legend row muted small">
-      {kinds.has("thing") && <li class="legend-thing">{say.legendThing}</li>}
-      {kinds.has("class") && <li class="legend-class">{say.legendClass}</li>}
-      {kinds.has("value") && <li class="legend-value">{say.legendValue}</li>}
+    <ul class="legend row loose muted small">
+      {(["thing", "class", "value"] as const)
+        .filter((kind) => kinds.has(kind))
+        .map((kind) => (
+          <li key={kind}>
+            <span class={`swatch ${kind}`} />
+            {words[kind]}
+          </li>
+        ))}
     </ul>
   );
 }
@@ -109,33 +115,31 @@ interface Props {
 }
 
 function TripleList({ drawing, graph, onExpand }: Props) {
-  const nodes = new Map(drawing.nodes.map((node) => [node.id, node]));
-  const subjects = [...new Set(drawing.edges.map(({ source }) => source))];
+  const subjects = new Set(drawing.edges.map(({ source }) => source));
+  const nodeOf = (id: string) => drawing.nodes.find((node) => node.id === id);
   return (
     <ul class="triple-list stack near">
-      {subjects.map((id) => {
-        const subject = nodes.get(id);
+      {[...subjects].map((id) => {
+        const iri = nodeOf(id)?.iri;
         return (
-          subject && (
-            <li key={id}>
-              <NodeName node={subject} graph={graph} />
-              {subject.iri && (
-                <Button look="quiet small" onClick={() => subject.iri && onExpand(subject.iri)}>
-                  {say.expand}
-                </Button>
-              )}
-              <ul>
-                {drawing.edges
-                  .filter(({ source }) => source === id)
-                  .map(({ id: edge, label, target }) => (
-                    <li key={edge}>
-                      <bdi class="muted">{label}</bdi>{" "}
-                      <NodeName node={nodes.get(target)} graph={graph} />
-                    </li>
-                  ))}
-              </ul>
-            </li>
-          )
+          <li key={id}>
+            <NodeName node={nodeOf(id)} graph={graph} />
+            {iri && (
+              <Button look="quiet small" onClick={() => onExpand(iri)}>
+                {say.expand}
+              </Button>
+            )}
+            <ul>
+              {drawing.edges
+                .filter(({ source }) => source === id)
+                .map(({ id: edge, label, target }) => (
+                  <li key={edge}>
+                    <bdi class="muted">{label}</bdi>{" "}
+                    <NodeName node={nodeOf(target)} graph={graph} />
+                  </li>
+                ))}
+            </ul>
+          </li>
         );
       })}
     </ul>

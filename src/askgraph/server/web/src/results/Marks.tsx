@@ -1,8 +1,12 @@
 // A drawing of marks that the pointer and the arrow keys go over, each described in words.
 
+import type { ScaleLinear } from "d3-scale";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
-import { widthOf } from "./measure.ts";
+import { locale } from "../i18n/index.ts";
+import { measureRoom, widthOf } from "./measure.ts";
+import { numberScale } from "./scales.ts";
+import { formatNumberText } from "./texts.ts";
 import { say } from "./words.ts";
 
 interface Mark {
@@ -94,45 +98,49 @@ function Told({ mark, width }: { mark: Mark; width: number }) {
   const side =
     mark.x > width / 2 ? { right: `${width - mark.x + 10}px` } : { left: `${mark.x + 10}px` };
   return (
-    <div class="told" aria-hidden="true" style={{ top: `${mark.y}px`, ...side }}>
+    <div class="told raised" aria-hidden="true" style={{ top: `${mark.y}px`, ...side }}>
       <bdi>{mark.words}</bdi>
     </div>
   );
 }
 
-interface YAxisProps {
-  readonly levels: readonly number[];
-  readonly left: number;
-  readonly right: number;
-  /** Where a level lies, in pixels from the top. */
-  readonly at: (level: number) => number;
+interface Levels {
+  readonly scale: ScaleLinear<number, number>;
+  readonly ticks: readonly number[];
   readonly written: (level: number) => string;
+  /** Where they begin, after their numbers. */
+  readonly left: number;
+}
+
+/** The levels of a chart between two heights, in pixels from the top. */
+export function levelsOf(
+  values: readonly number[],
+  [floor, top]: readonly [number, number],
+  { zero = false, whole = false } = {},
+): Levels {
+  const count = (floor + BOTTOM) / 60;
+  const scale = numberScale(values, count, zero).range([floor, top]);
+  const ticks = scale.ticks(count).filter((tick) => !whole || Number.isInteger(tick));
+  const written = (level: number) => formatNumberText(level, locale.value);
+  return { scale, ticks, written, left: measureRoom(ticks.map(written)) + 2 };
 }
 
 /** The levels of a chart, each a line across it with its number at the left. */
-export function YAxis({ levels, left, right, at, written }: YAxisProps) {
+export function YAxis({ levels, right }: { levels: Levels; right: number }) {
+  const { scale, ticks, written, left } = levels;
   return (
     <>
-      {levels.map((level) => (
-        <g key={level}>
-          <line
-            class={level === 0 ? "axis" : "grid"}
-            x1={left}
-            x2={right}
-            y1={at(level)}
-            y2={at(level)}
-          />
-          <text
-            class="tick"
-            x={left - 8}
-            y={at(level)}
-            text-anchor="end"
-            dominant-baseline="central"
-          >
-            {written(level)}
-          </text>
-        </g>
-      ))}
+      {ticks.map((tick) => {
+        const y = scale(tick);
+        return (
+          <g key={tick}>
+            <line class={tick === 0 ? "axis" : "grid"} x1={left} x2={right} y1={y} y2={y} />
+            <text class="tick" x={left - 8} y={y} text-anchor="end" dominant-baseline="central">
+              {written(tick)}
+            </text>
+          </g>
+        );
+      })}
     </>
   );
 }
@@ -174,21 +182,14 @@ export function XAxis({ ticks, width, height }: XAxisProps) {
   );
 }
 
+/** The mark that a key leads to; null for none, undefined if the key leads nowhere. */
 function goal(key: string, at: number | null, count: number): number | null | undefined {
-  switch (key) {
-    case "ArrowRight":
-    case "ArrowDown":
-      return at === null ? 0 : Math.min(count - 1, at + 1);
-    case "ArrowLeft":
-    case "ArrowUp":
-      return at === null ? count - 1 : Math.max(0, at - 1);
-    case "Home":
-      return 0;
-    case "End":
-      return count - 1;
-    case "Escape":
-      return at === null ? undefined : null;
-    default:
-      return undefined;
-  }
+  const last = count - 1;
+  const next = at === null ? 0 : Math.min(last, at + 1);
+  const before = at === null ? last : Math.max(0, at - 1);
+  const goals: Readonly<Record<string, number | null | undefined>> = {
+    ...{ ArrowRight: next, ArrowDown: next, ArrowLeft: before, ArrowUp: before },
+    ...{ Home: 0, End: last, Escape: at === null ? undefined : null },
+  };
+  return goals[key];
 }

@@ -2,9 +2,8 @@
 
 import { save } from "../api/http.ts";
 import { useAttempt } from "../parts/asking.ts";
-import { Popover } from "../parts/Popover.tsx";
-import { Button, ProblemNote } from "../parts/parts.tsx";
-import { pngOf, standalone } from "./pictures.ts";
+import { Menu } from "../parts/Popover.tsx";
+import { ProblemNote } from "../parts/parts.tsx";
 import { say } from "./words.ts";
 
 interface PicturesProps {
@@ -19,32 +18,25 @@ export function Pictures({ name, drawing }: PicturesProps) {
   const keep = async (format: "svg" | "png") => {
     const drawn = drawing();
     if (!drawn) return;
-    const text = standalone(drawn, name);
+    const text = toStandaloneSvg(drawn, name);
     const blob =
-      format === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await pngOf(text, drawn);
+      format === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await toPng(text, drawn);
     save(blob, `${fileName(name)}.${format}`);
   };
   return (
-    <span class="pictures">
-      <Popover panelClass="downloads" icon="save" label={say.asPicture}>
-        {(close) => (
-          <ul>
-            {(["svg", "png"] as const).map((format) => (
-              <li key={format}>
-                <Button
-                  look="quiet small"
-                  onClick={() => {
-                    close();
-                    void attempt(() => keep(format));
-                  }}
-                >
-                  {format.toUpperCase()}
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Popover>
+    <span class="at-end">
+      <Menu
+        icon="save"
+        label={say.asPicture}
+        groups={[
+          {
+            items: (["svg", "png"] as const).map((format) => ({
+              name: format.toUpperCase(),
+              take: () => void attempt(() => keep(format)),
+            })),
+          },
+        ]}
+      />
       <ProblemNote problem={problem} />
     </span>
   );
@@ -57,4 +49,64 @@ export function fileName(title: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .replace(/^-|-$/g, "")
     .slice(0, 80);
+}
+
+// Drawings of the page as pictures that stand on their own: what the style sheets say is written out.
+
+const STYLED = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-opacity",
+  "stroke-width",
+  "stroke-linejoin",
+  "vector-effect",
+  "paint-order",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+  "dominant-baseline",
+];
+const NAMESPACE = "http://www.w3.org/2000/svg";
+/** Pixels of a PNG for each pixel of the page. */
+const FINE = 2;
+
+/** The text of an SVG file that shows a drawing as the page does now, on its own ground. */
+export function toStandaloneSvg(drawn: SVGSVGElement, title: string): string {
+  const copy = drawn.cloneNode(true) as SVGSVGElement;
+  const [from, to] = [drawn, copy].map((one) => [...one.querySelectorAll<SVGElement>("*")]);
+  from?.forEach((element, at) => {
+    const style = getComputedStyle(element);
+    for (const name of STYLED) {
+      const value = style.getPropertyValue(name);
+      if (value) to?.[at]?.setAttribute(name, value);
+    }
+    to?.[at]?.removeAttribute("class");
+    to?.[at]?.removeAttribute("style");
+  });
+  const heading = document.createElementNS(NAMESPACE, "title");
+  heading.textContent = title;
+  const ground = document.createElementNS(NAMESPACE, "rect");
+  ground.setAttribute("width", "100%");
+  ground.setAttribute("height", "100%");
+  ground.setAttribute("fill", getComputedStyle(document.body).backgroundColor);
+  copy.prepend(heading, ground);
+  copy.setAttribute("xmlns", NAMESPACE);
+  copy.removeAttribute("aria-hidden");
+  return new XMLSerializer().serializeToString(copy);
+}
+
+/** The drawing of an SVG file as a PNG. */
+async function toPng(text: string, { width, height }: SVGSVGElement): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = width.baseVal.value * FINE;
+  canvas.height = height.baseVal.value * FINE;
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((made) => (made ? resolve(made) : reject(new Error("PNG")))),
+  );
 }

@@ -1,22 +1,20 @@
 // The result of an answer: as a table, a chart, a map or a graph.
 
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
-import type { Shown } from "../api/boards.ts";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
-import type { AnswerView, Cell, Row } from "../api/types.ts";
+import type { AnswerView, Cell, Row, Shown } from "../api/types.ts";
 import { knownGraphs, knownServer, may } from "../app/known.ts";
 import { Later } from "../app/Later.tsx";
-import { locale as formatLocale, language } from "../i18n/index.ts";
+import { locale as formatLocale } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
 import { Button, ProblemNote } from "../parts/parts.tsx";
-import { chartsOf } from "./charts.ts";
+import { chartsOf, firstView, onlyThing, type View } from "./charts.ts";
 import { columnsOf, pinsOf } from "./columns.ts";
-import { drawingOf, drawingOfTriples } from "./evidence.ts";
+import { TabList } from "./controls.tsx";
+import { drawEvidence, drawTriples } from "./evidence.ts";
 import { type Known, pinsAt, placesOf, thingsOf } from "./places.ts";
-import { TabList } from "./TabList.tsx";
 import { Table } from "./Table.tsx";
 import { textOf } from "./texts.ts";
-import { firstView, onlyThing, type View } from "./views.ts";
 import { say } from "./words.ts";
 
 const chart = () => import("./ChartView.tsx").then((found) => found.ChartView);
@@ -46,7 +44,7 @@ export interface ResultViewProps {
 
 export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultViewProps) {
   const { shown: wanted, onShown, marks } = looks;
-  const result = useMemo(() => headed(answer), [answer]);
+  const result = useMemo(() => nameColumns(answer), [answer]);
   const [chosen, setChosen] = useState<View | null>(wanted?.view ?? null);
   const [drawnAs, setDrawnAs] = useState(wanted?.chart ?? null);
   const [drawn, setDrawn] = useState<RowEvidence | null>(null);
@@ -69,10 +67,10 @@ export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultV
       ? said
       : pinsAt(known, columns, result.cells, (row, at) => textOf(row[at] as Cell, locale));
   const drawing = useMemo(() => {
-    if (drawn) return drawingOf([drawn], drawn.labels ?? result.labels, locale);
-    if (isTriples) return drawingOfTriples(result.cells.slice(0, MOST_DRAWN), locale);
+    if (drawn) return drawEvidence([drawn], drawn.labels ?? result.labels, locale);
+    if (isTriples) return drawTriples(result.cells.slice(0, MOST_DRAWN), locale);
     const labels = Object.assign({}, result.labels, ...more.map((one) => one.labels));
-    return drawingOf([...result.evidence.slice(0, MOST_DRAWN), ...more], labels, locale);
+    return drawEvidence([...result.evidence.slice(0, MOST_DRAWN), ...more], labels, locale);
   }, [result, drawn, more, locale]);
   useEffect(() => {
     setChosen(wanted?.view ?? null);
@@ -100,11 +98,10 @@ export function ResultView({ answer, runId, graph, wantsMap, ...looks }: ResultV
   };
   const drawMore = () =>
     attempt(async () => {
-      const query = origin.query ?? "";
       const count = Math.min(NEXT_DRAWN, result.total - seen);
       const wanted = Array.from({ length: count }, (_, at) => seen + at);
       const found = await Promise.all(
-        wanted.map((row) => evidenceOf(graph, { query, row, language: language.value })),
+        wanted.map((row) => evidenceOf(graph, origin.query ?? "", row)),
       );
       setMore([...more, ...found]);
     });
@@ -195,7 +192,7 @@ function usePlaces(graph: string, things: readonly string[]): Known {
 }
 
 /** Returns an answer whose columns, if it is made of triples, are named in the reader's language. */
-function headed(answer: AnswerView): AnswerView {
+function nameColumns(answer: AnswerView): AnswerView {
   const columns = [say.subject, say.predicate, say.object];
   return answer.form === "CONSTRUCT" ? { ...answer, columns, answer_columns: columns } : answer;
 }

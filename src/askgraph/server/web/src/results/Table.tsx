@@ -3,15 +3,15 @@
 import { useMemo, useState } from "preact/hooks";
 import { evidenceOf, type RowEvidence } from "../api/graphs.ts";
 import type { AnswerView, Row } from "../api/types.ts";
-import { locale as formatLocale, language, locale } from "../i18n/index.ts";
+import { locale as formatLocale, locale } from "../i18n/index.ts";
 import { useFetched } from "../parts/asking.ts";
 import { Button, CopyButton, ProblemNote, SearchField } from "../parts/parts.tsx";
 import { Cell } from "./Cell.tsx";
-import { type Column, classOf } from "./columns.ts";
+import { type Column, classOf, markText } from "./columns.ts";
+import { Pager } from "./controls.tsx";
 import { Downloads } from "./Downloads.tsx";
-import { Pager } from "./Pager.tsx";
-import { matching, type Numbered, nextOrder, type Order, sorted } from "./sorting.ts";
-import { tabSeparated, textOf, visible } from "./texts.ts";
+import { filterRows, type Numbered, nextOrder, type Order, sortRows } from "./sorting.ts";
+import { stripControls, textOf, toTabSeparated } from "./texts.ts";
 import { say } from "./words.ts";
 
 const PAGE = 25;
@@ -44,7 +44,7 @@ export function Table({ result, columns, origin, pictures, marks, onDraw }: Prop
   const locale = formatLocale.value;
   const rows = useMemo(() => {
     const numbered = result.cells.map((row, number) => ({ row, number }));
-    return sorted(matching(numbered, columns, search, locale), order, locale);
+    return sortRows(filterRows(numbered, columns, search, locale), order, locale);
   }, [result, columns, search, order, locale]);
   const last = Math.max(0, Math.ceil(rows.length / size) - 1);
   const at = Math.min(page, last);
@@ -57,10 +57,9 @@ export function Table({ result, columns, origin, pictures, marks, onDraw }: Prop
     <div class="table-view stack near">
       <Toolbar
         {...{ result, columns, rows, origin, iris, onIris: setIris, search, onSearch: find }}
-        searchable={result.cells.length >= FEW_ROWS}
       />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
-      <div class="table-scroll" tabIndex={0} role="group" aria-label={say.result}>
+      <div class="table-scroll sheet" tabIndex={0} role="group" aria-label={say.result}>
         <table class="result-table">
           <Head {...{ columns, order, explained, onOrder: setOrder }} />
           <tbody>
@@ -81,7 +80,12 @@ export function Table({ result, columns, origin, pictures, marks, onDraw }: Prop
       {result.cells.length > PAGE && (
         <Pager page={at} pages={last + 1} size={size} onPage={setPage} onSize={setSize} />
       )}
-      <Limits result={result} />
+      {result.total > result.cells.length && (
+        <p class="muted small">{say.firstOnly(result.cells.length, result.total)}</p>
+      )}
+      {result.truncated && (
+        <p class="note warn">{say.cutOff(result.truncated.by, result.truncated.reason)}</p>
+      )}
     </div>
   );
 }
@@ -130,30 +134,16 @@ function Head({ columns, order, explained, onOrder }: HeadProps) {
   );
 }
 
-function Limits({ result }: { result: AnswerView }) {
-  const { cells, total, truncated } = result;
-  return (
-    <>
-      {total > cells.length && <p class="muted small">{say.firstOnly(cells.length, total)}</p>}
-      {truncated && <p class="note warn">{say.cutOff(truncated.by, truncated.reason)}</p>}
-    </>
-  );
-}
-
 // A row of the table, and on demand the triples that put it there.
 
-interface TableRowProps {
+interface TableRowProps extends Omit<Props, "result" | "marks"> {
   readonly item: Numbered;
-  readonly columns: readonly Column[];
-  readonly origin: Origin;
   readonly iris: boolean;
-  readonly pictures: boolean;
   /** Whether it can be asked why the row is there. */
   readonly explained: boolean;
   readonly evidence: RowEvidence | null;
   /** Its cells before, if it is marked; null if it is new. */
   readonly was: Row | null | undefined;
-  readonly onDraw: (evidence: RowEvidence) => void;
 }
 
 function TableRow({ item, columns, origin, explained, ...more }: TableRowProps) {
@@ -163,13 +153,16 @@ function TableRow({ item, columns, origin, explained, ...more }: TableRowProps) 
   const name = first ? textOf(first, locale.value) : String(item.number + 1);
   return (
     <>
-      <tr class={`${open ? "opened" : ""} ${lookOf(was)}`}>
-        {columns.map((column, place) => (
-          <td key={column.index} class={classOf(column)}>
-            <Cell cell={item.row[column.index] ?? null} graph={origin.graph} {...shown} />
-            <Mark text={place === 0 && was === null ? say.isNew : wasText(item.row, was, column)} />
-          </td>
-        ))}
+      <tr class={was === undefined ? "" : was ? "marked changed" : "marked"}>
+        {columns.map((column, place) => {
+          const mark = markText(item.row, was, column, place === 0);
+          return (
+            <td key={column.index} class={classOf(column)}>
+              <Cell cell={item.row[column.index] ?? null} graph={origin.graph} {...shown} />
+              {mark && <bdi class="cell-mark muted small"> {mark}</bdi>}
+            </td>
+          );
+        })}
         {explained && (
           <td class="why-column">
             <Button
@@ -195,57 +188,39 @@ function TableRow({ item, columns, origin, explained, ...more }: TableRowProps) 
   );
 }
 
-/** How a row that is new or changed looks. */
-function lookOf(was: Row | null | undefined): string {
-  if (was === undefined) return "";
-  return was ? "marked changed" : "marked";
-}
-
-/** What a cell of a changed row was before; "" if it is the same. */
-function wasText(row: Row, was: Row | null | undefined, { index }: Column): string {
-  if (!was) return "";
-  const [now, before] = [row, was].map((cells) => {
-    const cell = cells[index];
-    return cell ? textOf(cell, locale.value) : say.unbound;
-  });
-  return now === before || before === undefined ? "" : say.was(before);
-}
-
-function Mark({ text }: { text: string }) {
-  return text ? <bdi class="cell-mark">{text}</bdi> : null;
-}
-
 // Above the table: how many rows, the filter, copy and downloads.
 
-interface ToolbarProps {
-  readonly result: AnswerView;
-  readonly columns: readonly Column[];
+interface ToolbarProps extends Pick<Props, "result" | "columns" | "origin"> {
   /** The rows that are left, in the order that they are shown in. */
   readonly rows: readonly Numbered[];
-  readonly origin: Origin;
   readonly iris: boolean;
   readonly onIris: (shown: boolean) => void;
-  readonly searchable: boolean;
   readonly search: string;
   readonly onSearch: (search: string) => void;
 }
 
-function Toolbar(props: ToolbarProps) {
-  const { result, columns, rows, origin, iris, onIris, searchable, search, onSearch } = props;
+function Toolbar({ result, columns, rows, origin, iris, onIris, ...filter }: ToolbarProps) {
+  const { cells, total } = result;
+  const all = Math.max(total, cells.length);
   const copied = () =>
-    tabSeparated(
+    toTabSeparated(
       columns.map((column) => column.title),
       rows.map(({ row }) => columns.map(({ index }) => row[index] ?? null)),
     );
   return (
-    <div class="toolbar row">
+    <div class="toolbar row loose">
       <span class="count muted small number" role="status">
-        {counted(rows.length, result)}
+        {rows.length < cells.length ? say.someRows(rows.length, all) : say.rows(all)}
       </span>
-      {searchable && (
-        <SearchField class="filter" label={say.filter} value={search} onText={onSearch} />
+      {cells.length >= FEW_ROWS && (
+        <SearchField
+          class="slim filter"
+          label={say.filter}
+          value={filter.search}
+          onText={filter.onSearch}
+        />
       )}
-      <span class="tools row">
+      <span class="tools row at-end">
         {columns.some(({ kind }) => kind === "thing") && (
           <Button
             look="quiet small"
@@ -259,21 +234,15 @@ function Toolbar(props: ToolbarProps) {
         <CopyButton look="quiet small" text={copied} title={say.copyHint} />
         {origin.runId !== null && (
           <Downloads
+            {...origin}
             runId={origin.runId}
-            graph={origin.graph}
-            rows={search ? rows.length : result.total}
-            search={search}
+            rows={filter.search ? rows.length : total}
+            search={filter.search}
           />
         )}
       </span>
     </div>
   );
-}
-
-function counted(shown: number, { cells, total }: AnswerView): string {
-  const all = Math.max(total, cells.length);
-  if (shown < cells.length) return say.someRows(shown, all);
-  return say.rows(all);
 }
 
 // The triples that put a row into the result, read out, and the way to their drawing.
@@ -287,12 +256,12 @@ interface WhyProps {
 }
 
 function Why({ row, origin, known, onDraw }: WhyProps) {
-  const wanted = { query: origin.query ?? "", row, language: language.value };
-  const fetched = useFetched(`${origin.graph} ${row} ${origin.query}`, async (signal) =>
-    known || origin.query === null ? known : evidenceOf(origin.graph, wanted, { signal }),
+  const { graph, query } = origin;
+  const { value, problem } = useFetched(`${graph} ${row} ${query}`, async (signal) =>
+    known || query === null ? known : evidenceOf(graph, query, row, signal),
   );
-  const found = known ?? fetched.value;
-  if (fetched.problem) return <ProblemNote problem={fetched.problem} />;
+  const found = known ?? value;
+  if (problem) return <ProblemNote problem={problem} />;
   if (!found) return <p class="muted small">{say.loading}</p>;
   if (found.triples.length === 0) return <p class="muted small">{say.noEvidence}</p>;
   return (
@@ -300,7 +269,7 @@ function Why({ row, origin, known, onDraw }: WhyProps) {
       <ul>
         {found.words.map((sentence) => (
           <li key={sentence}>
-            <bdi>{visible(sentence)}</bdi>
+            <bdi>{stripControls(sentence)}</bdi>
           </li>
         ))}
       </ul>

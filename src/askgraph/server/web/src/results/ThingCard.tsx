@@ -7,7 +7,7 @@ import { useFetched } from "../parts/asking.ts";
 import { ProblemNote } from "../parts/parts.tsx";
 import { Cell } from "./Cell.tsx";
 import { TYPE } from "./evidence.ts";
-import { textOf, visible } from "./texts.ts";
+import { stripControls, textOf } from "./texts.ts";
 import { say } from "./words.ts";
 
 const FACTS = 8;
@@ -23,7 +23,7 @@ interface ThingCardProps {
 export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
   const spoken = language.value;
   const { value, problem, again } = useFetched(`${graph} ${iri} ${spoken}`, (signal) =>
-    resource(graph, { iri, language: spoken }, { signal }),
+    resource(graph, { iri }, signal),
   );
   if (problem) return <ProblemNote problem={problem} again={again} />;
   if (!value) return <p class="muted small later">{say.loading}</p>;
@@ -32,15 +32,15 @@ export function ThingCard({ iri, graph, pictures }: ThingCardProps) {
   );
   const kinds = value.types.map((type) => textOf(type, spoken)).join(", ");
   return (
-    <div class="thing-card stack near" role="group" aria-label={visible(value.label)}>
+    <div class="thing-card sheet stack near" role="group" aria-label={stripControls(value.label)}>
       <p>
         <bdi class="muted">{kinds}</bdi>
-        {value.description && <bdi class="thing-said">{visible(value.description)}</bdi>}
+        {value.description && <bdi class="thing-said">{stripControls(value.description)}</bdi>}
       </p>
-      <dl class="thing-facts">
+      <dl class="thing-facts tiles">
         {facts.slice(0, FACTS).map(({ predicate, unit, values, total, at_least }) => (
           <div key={predicate.value}>
-            <dt>
+            <dt class="faint">
               <bdi>{textOf(predicate, spoken)}</bdi>
             </dt>
             <dd>

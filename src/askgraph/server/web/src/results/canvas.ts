@@ -8,7 +8,7 @@ import cytoscape, {
 } from "cytoscape";
 import { colour, pixels } from "../app/theme.ts";
 import type { Drawing } from "./evidence.ts";
-import { lineOf, roomFor, widthOf } from "./measure.ts";
+import { lineOf, measureRoom, widthOf } from "./measure.ts";
 
 const PADDING = 24;
 
@@ -19,7 +19,7 @@ const WIDEST = 140;
 const READABLE = 0.8;
 
 /** Draws into an element; `onChoose` gets the thing that is pressed, or null, `onGrow` one twice. */
-export function canvasIn(
+export function createCanvas(
   element: HTMLElement,
   onChoose: (id: string | null) => void,
   onGrow: (id: string) => void,
@@ -37,7 +37,7 @@ export function canvasIn(
   element.addEventListener("pointerdown", () => core.userZoomingEnabled(true));
   element.addEventListener("pointerleave", () => core.userZoomingEnabled(false));
   core.on("dbltap", "node", (event) => onGrow(event.target.id()));
-  core.on("tap", (event) => onChoose(event.target === core ? null : nodeId(event.target)));
+  core.on("tap", ({ target }) => onChoose(target.isNode?.() ? target.id() : null));
   return core;
 }
 
@@ -58,12 +58,12 @@ export function redraw(
     core.layout(layoutOf(core, before.empty())).run();
     before.unlock();
   }
-  readable(core);
+  showReadably(core);
 }
 
 /** Shows all if that can be read, else the middle: the thing that most triples are about. */
-function readable(core: Core): void {
-  fitted(core);
+function showReadably(core: Core): void {
+  fitDrawing(core);
   if (core.zoom() >= READABLE) return;
   core.zoom(READABLE);
   core.center(core.nodes().max((node) => node.degree(false)).ele);
@@ -94,17 +94,19 @@ function layoutOf(core: Core, isFirst: boolean): LayoutOptions {
 }
 
 /** Shows all, but not larger than life. */
-export function fitted(core: Core): void {
+export function fitDrawing(core: Core): void {
   core.fit(undefined, PADDING);
-  if (core.zoom() > 1.2)
-    core.zoom({ level: 1.2, renderedPosition: { x: core.width() / 2, y: core.height() / 2 } });
+  if (core.zoom() > 1.2) core.zoom({ level: 1.2, renderedPosition: middleOf(core) });
   core.center();
 }
 
 /** Nearer or farther, the middle stays. */
 export function zoomBy(core: Core, factor: number): void {
-  const middle = { x: core.width() / 2, y: core.height() / 2 };
-  core.zoom({ level: core.zoom() * factor, renderedPosition: middle });
+  core.zoom({ level: core.zoom() * factor, renderedPosition: middleOf(core) });
+}
+
+function middleOf(core: Core): Spot {
+  return { x: core.width() / 2, y: core.height() / 2 };
 }
 
 /** Draws in the colours of the theme that is shown now. */
@@ -122,7 +124,7 @@ function elementsOf({ nodes, edges }: Drawing, added: ReadonlySet<string>): Elem
   return [
     ...nodes.map(({ id, label, kind }) => ({
       group: "nodes" as const,
-      data: { id, label: shortened(label), ...boxOf(shortened(label)) },
+      data: { id, label: shortenText(label), ...boxOf(shortenText(label)) },
       classes: added.has(id) ? `${kind} added` : kind,
     })),
     ...edges.map(({ id, source, target, label }) => ({
@@ -134,12 +136,13 @@ function elementsOf({ nodes, edges }: Drawing, added: ReadonlySet<string>): Elem
 
 function styles(): StylesheetJson {
   const font = getComputedStyle(document.body).fontFamily;
+  const line = colour("line-strong");
+  const text = { label: "data(label)", "font-family": font };
   return [
     {
       selector: "node",
       style: {
-        label: "data(label)",
-        "font-family": font,
+        ...text,
         "font-size": pixels("text-s"),
         color: colour("ink"),
         "text-wrap": "wrap",
@@ -159,12 +162,9 @@ function styles(): StylesheetJson {
       style: {
         shape: "round-rectangle",
         "background-color": colour("sheet"),
-        "border-width": 1,
-        "border-color": colour("line-strong"),
-        "text-valign": "center",
-        "text-margin-y": 0,
-        width: "data(width)",
-        height: "data(height)",
+        ...{ "border-width": 1, "border-color": line },
+        ...{ "text-valign": "center", "text-margin-y": 0 },
+        ...{ width: "data(width)", height: "data(height)" },
       },
     },
     { selector: "node.added", style: { "background-opacity": 0.55 } },
@@ -175,8 +175,7 @@ function styles(): StylesheetJson {
     {
       selector: "edge",
       style: {
-        label: "data(label)",
-        "font-family": font,
+        ...text,
         "font-size": pixels("text-xs"),
         color: colour("ink-2"),
         "text-background-color": colour("sheet"),
@@ -184,10 +183,10 @@ function styles(): StylesheetJson {
         "text-background-padding": "2px",
         "text-rotation": "autorotate",
         width: 1.4,
-        "line-color": colour("line-strong"),
+        "line-color": line,
         "curve-style": "bezier",
         "target-arrow-shape": "triangle",
-        "target-arrow-color": colour("line-strong"),
+        "target-arrow-color": line,
         "arrow-scale": 0.9,
       },
     },
@@ -211,17 +210,13 @@ function boxOf(text: string): { width: number; height: number } {
     if (lines.length > 0 && widthOf(longer) <= WIDEST) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
-  const widest = roomFor(lines, 0);
+  const widest = measureRoom(lines, 0);
   const count = lines.length + Math.floor(widest / WIDEST); // of a word that is broken
   const { ascent, descent } = lineOf();
   return { width: Math.min(widest, WIDEST) + 14, height: count * (ascent + descent) + 10 };
 }
 
-function nodeId(target: { isNode?: () => boolean; id: () => string }): string | null {
-  return target.isNode?.() ? target.id() : null;
-}
-
-function shortened(label: string): string {
+function shortenText(label: string): string {
   return label.length > 60 ? `${[...label].slice(0, 58).join("")}…` : label;
 }
 

@@ -1,71 +1,50 @@
 // Charts that a result suggests, and the contents of each.
 
 import type { Row } from "../api/types.ts";
-import { type Column, degreesOf } from "./columns.ts";
+import { type Column, degreesOf, type Pin } from "./columns.ts";
 import { textOf } from "./texts.ts";
-import { type Moment, momentOf, numberOf, parsedMoment } from "./values.ts";
+import { type Moment, momentOf, numberOf, parseMoment } from "./values.ts";
 
-/** Rows with a name and a number, the first of them if there are too many to draw. */
-interface Bars {
-  kind: "bars";
-  name: Column;
-  value: Column;
+/**
+ * Bars: a number for each name. Lines: a number over time, a line for each name. Scatter: two
+ * numbers of each row against each other. Histogram: how often numbers or times occur.
+ */
+export interface Chart {
+  readonly kind: "bars" | "line" | "scatter" | "histogram";
+  readonly value: Column;
+  /** What lies across: the names of bars, a time, the other number; null for a histogram. */
+  readonly by: Column | null;
+  /** The names of points or of lines; null if there are none. */
+  readonly name: Column | null;
 }
-
-/** A number over time, one line for each value of `series`. */
-interface Line {
-  kind: "line";
-  time: Column;
-  value: Column;
-  series: Column | null;
-}
-
-/** How often numbers or times of a column occur. */
-interface Histogram {
-  kind: "histogram";
-  value: Column;
-}
-
-/** Two numbers of each row against each other. */
-interface Scatter {
-  kind: "scatter";
-  /** What the points are called; null if the rows have no names. */
-  name: Column | null;
-  across: Column;
-  value: Column;
-}
-
-export type Chart = Bars | Line | Scatter | Histogram;
 
 export interface Bar {
-  row: number;
-  name: string;
-  value: number;
+  readonly name: string;
+  readonly value: number;
+}
+
+export interface Dot extends Bar {
+  readonly across: number;
 }
 
 export interface LinePoint {
-  row: number;
-  moment: Moment;
-  value: number;
-}
-
-export interface Dot {
-  row: number;
-  name: string;
-  across: number;
-  value: number;
+  readonly moment: Moment;
+  readonly value: number;
 }
 
 export interface Series {
-  name: string;
-  points: LinePoint[];
+  readonly name: string;
+  readonly points: readonly LinePoint[];
 }
 
 export interface Bin {
-  from: number;
-  to: number;
-  count: number;
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
 }
+
+type Columns = readonly Column[];
+type Rows = readonly Row[];
 
 /** So many bars are drawn first, and at most so many. */
 export const FIRST_BARS = 20;
@@ -76,76 +55,61 @@ const FEWEST_TO_COUNT = 8;
 const MOST_SERIES = 6;
 
 /** The charts that the columns suggest, the best first; none for a single value or mere names. */
-export function chartsOf(
-  columns: readonly Column[],
-  rows: readonly Row[],
-  ordered: boolean,
-): Chart[] {
-  const degrees = degreesOf(columns, rows);
-  const numbers = columns.filter(
-    (column) =>
-      column.kind === "number" && column !== degrees?.latitude && column !== degrees?.longitude,
-  );
+export function chartsOf(columns: Columns, rows: Rows, ordered: boolean): Chart[] {
+  const degrees = Object.values(degreesOf(columns, rows) ?? {});
+  const numbers = columns.filter((one) => one.kind === "number" && !degrees.includes(one));
+  const name = nameOf(columns, rows);
   const lines = linesOf(columns, numbers, rows);
-  const bars = barsOf(columns, numbers, rows);
-  const counted = columns.filter((column) => numbers.includes(column) || column.kind === "time");
-  const histograms = counted
-    .filter(
-      (column) => valuesOf(column, rows).length >= FEWEST_TO_COUNT && distinct(column, rows) > 1,
-    )
-    .map((value): Histogram => ({ kind: "histogram", value }));
-  const scatters = scattersOf(columns, numbers, rows);
-  const found: Chart[] =
-    ordered || lines.length === 0
-      ? [...bars, ...lines, ...scatters, ...histograms]
-      : [...lines, ...bars, ...scatters, ...histograms];
+  const bars = numbers
+    .filter((value) => valuesOf(value, rows).length >= FEWEST_BARS)
+    .flatMap((value): Chart[] =>
+      name && distinct(name, rows) >= FEWEST_BARS ? [{ kind: "bars", value, by: name, name }] : [],
+    );
+  const histograms = columns
+    .filter((value) => numbers.includes(value) || value.kind === "time")
+    .filter((value) => valuesOf(value, rows).length >= FEWEST_TO_COUNT && distinct(value, rows) > 1)
+    .map((value): Chart => ({ kind: "histogram", value, by: null, name: null }));
+  const named = ordered || lines.length === 0 ? [...bars, ...lines] : [...lines, ...bars];
+  const found = [...named, ...scattersOf(numbers, name, rows), ...histograms];
   const whole = found.filter((chart) => saysAll(chart, columns, rows));
   return [...whole, ...found.filter((chart) => !whole.includes(chart))];
 }
 
 /** Whether a chart shows all that answers, so that it may stand in the place of the table. */
-export function saysAll(chart: Chart, columns: readonly Column[], rows: readonly Row[]): boolean {
-  const drawn = Object.values(chart).filter((one) => columns.includes(one as Column));
+function saysAll({ kind, value, by, name }: Chart, columns: Columns, rows: Rows): boolean {
+  const enough = kind === "bars" || kind === "line" ? FEWEST_POINTS : FEWEST_TO_COUNT;
   const answers = columns.filter((column) => column.answers);
-  const isNamed = chart.kind === "bars" || chart.kind === "line";
-  const enough = isNamed ? FEWEST_POINTS : FEWEST_TO_COUNT;
-  return (
-    rows.length >= enough && chart.value.answers && answers.every((one) => drawn.includes(one))
-  );
+  const drawn = [value, by, name];
+  return rows.length >= enough && value.answers && answers.every((one) => drawn.includes(one));
 }
 
 /** The bars of a chart, the largest first unless the order of the rows counts. */
-export function bars(chart: Bars, rows: readonly Row[], locale: string, ordered: boolean): Bar[] {
-  const found = rows.flatMap((row, number) => {
-    const [name, value] = [row[chart.name.index], numberOf(row[chart.value.index] ?? null)];
-    return name && value !== null ? [{ row: number, name: textOf(name, locale), value }] : [];
+export function bars(chart: Chart, rows: Rows, locale: string, ordered: boolean): Bar[] {
+  const found = rows.flatMap((row) => {
+    const [name, value] = [textIn(row, chart.name, locale), numberIn(row, chart.value)];
+    return name && value !== null ? [{ name, value }] : [];
   });
   return ordered ? found : found.sort((one, other) => other.value - one.value);
 }
 
 /** The points of a chart of two numbers. */
-export function dots(chart: Scatter, rows: readonly Row[], locale: string): Dot[] {
-  return rows.flatMap((row, number) => {
-    const [across, value] = [chart.across, chart.value].map(({ index }) =>
-      numberOf(row[index] ?? null),
-    );
-    const name = chart.name && row[chart.name.index];
-    return typeof across === "number" && typeof value === "number"
-      ? [{ row: number, name: name ? textOf(name, locale) : "", across, value }]
-      : [];
+export function dots(chart: Chart, rows: Rows, locale: string): Dot[] {
+  return rows.flatMap((row) => {
+    const [across, value] = [numberIn(row, chart.by), numberIn(row, chart.value)];
+    const name = textIn(row, chart.name, locale);
+    return across !== null && value !== null ? [{ name, across, value }] : [];
   });
 }
 
 /** The lines of a chart, each from early to late. */
-export function lines(chart: Line, rows: readonly Row[], locale: string): Series[] {
+export function lines(chart: Chart, rows: Rows, locale: string): Series[] {
   const byName = new Map<string, LinePoint[]>();
-  rows.forEach((row, number) => {
-    const [moment, value] = [timeIn(row, chart.time), numberOf(row[chart.value.index] ?? null)];
-    if (!moment || value === null) return;
-    const cell = chart.series && row[chart.series.index];
-    const name = cell ? textOf(cell, locale) : "";
-    byName.set(name, [...(byName.get(name) ?? []), { row: number, moment, value }]);
-  });
+  for (const row of rows) {
+    const [moment, value] = [timeIn(row, chart.by), numberIn(row, chart.value)];
+    if (!moment || value === null) continue;
+    const name = textIn(row, chart.name, locale);
+    byName.set(name, [...(byName.get(name) ?? []), { moment, value }]);
+  }
   return [...byName].map(([name, points]) => ({
     name,
     points: points.sort((one, other) => one.moment.time - other.moment.time),
@@ -153,112 +117,99 @@ export function lines(chart: Line, rows: readonly Row[], locale: string): Series
 }
 
 /** The numbers of a column, times as milliseconds. */
-export function valuesOf(column: Column, rows: readonly Row[]): number[] {
-  return rows.flatMap((row) => {
-    const value =
-      column.kind === "time" ? timeIn(row, column)?.time : numberOf(row[column.index] ?? null);
-    return value === null || value === undefined ? [] : [value];
-  });
+export function valuesOf(column: Column, rows: Rows): number[] {
+  return rows.flatMap((row) =>
+    column.kind === "time" ? (timeIn(row, column)?.time ?? []) : (numberIn(row, column) ?? []),
+  );
 }
 
-/** How many of the values lie between two bounds that follow each other; the last bound is included. */
+/** How many of the values lie between two bounds that follow each other; the last is included. */
 export function bins(values: readonly number[], bounds: readonly number[]): Bin[] {
-  return bounds.slice(0, -1).map((from, index) => {
-    const to = bounds[index + 1] ?? from;
-    const last = index === bounds.length - 2;
-    const count = values.filter(
-      (value) => value >= from && (value < to || (last && value === to)),
-    ).length;
-    return { from, to, count };
+  return bounds.slice(1).map((to, index) => {
+    const from = bounds[index] ?? to;
+    const end = index === bounds.length - 2 ? Number.POSITIVE_INFINITY : to;
+    return { from, to, count: values.filter((value) => value >= from && value < end).length };
   });
-}
-
-/** Returns the names of the columns of a chart: “mass” by “planet”. */
-export function chartName(chart: Chart): { value: string; by: string | null } {
-  return { value: chart.value.title, by: byOf(chart)?.title ?? null };
 }
 
 /** What a chart is known by, also when other charts come or go. */
-export function keyOf(chart: Chart): string {
-  return [chart.kind, chart.value.name, byOf(chart)?.name ?? ""].join(" ");
+export function keyOf({ kind, value, by }: Chart): string {
+  return [kind, value.name, by?.name ?? ""].join(" ");
 }
 
-function byOf(chart: Chart): Column | null {
-  switch (chart.kind) {
-    case "bars":
-      return chart.name;
-    case "line":
-      return chart.time;
-    case "scatter":
-      return chart.across;
-    default:
-      return null;
-  }
-}
+const isNamed = ({ kind }: Column) => kind === "thing" || kind === "text";
 
-function nameOf(columns: readonly Column[], rows: readonly Row[]): Column | null {
-  const names = columns.filter((column) => column.kind === "thing" || column.kind === "text");
+function nameOf(columns: Columns, rows: Rows): Column | null {
+  const names = columns.filter(isNamed);
   return names.find((column) => distinct(column, rows) > 0.9 * rows.length) ?? null;
 }
 
-function scattersOf(
-  columns: readonly Column[],
-  numbers: readonly Column[],
-  rows: readonly Row[],
-): Scatter[] {
-  const [across, value] = numbers;
-  if (!across || !value || numbers.some((one) => distinct(one, rows) < FEWEST_POINTS)) return [];
-  const both = rows.filter((row) =>
-    [across, value].every(({ index }) => numberOf(row[index] ?? null) !== null),
-  );
-  if (both.length < FEWEST_POINTS) return [];
-  return [{ kind: "scatter", name: nameOf(columns, rows), across, value }];
+function scattersOf([by, value, ...more]: Columns, name: Column | null, rows: Rows): Chart[] {
+  if (!by || !value) return [];
+  if ([by, value, ...more].some((one) => distinct(one, rows) < FEWEST_POINTS)) return [];
+  const both = rows.filter((row) => [by, value].every((one) => numberIn(row, one) !== null));
+  return both.length < FEWEST_POINTS ? [] : [{ kind: "scatter", value, by, name }];
 }
 
-function barsOf(
-  columns: readonly Column[],
-  numbers: readonly Column[],
-  rows: readonly Row[],
-): Bars[] {
-  const name = nameOf(columns, rows);
-  if (!name || distinct(name, rows) < FEWEST_BARS) return [];
-  return numbers
-    .filter((value) => valuesOf(value, rows).length >= FEWEST_BARS)
-    .map((value) => ({ kind: "bars", name, value }));
-}
-
-function linesOf(
-  columns: readonly Column[],
-  numbers: readonly Column[],
-  rows: readonly Row[],
-): Line[] {
-  const time = columns.find(
-    (column) => column.kind === "time" && distinct(column, rows) >= FEWEST_POINTS,
-  );
-  if (!time) return [];
-  const series = columns.find((column) => isSeries(column, time, rows)) ?? null;
-  if (!series && distinct(time, rows) < 0.9 * rows.length) return [];
+function linesOf(columns: Columns, numbers: Columns, rows: Rows): Chart[] {
+  const by = columns.find((one) => one.kind === "time" && distinct(one, rows) >= FEWEST_POINTS);
+  if (!by) return [];
+  const name = columns.find((column) => isSeries(column, rows)) ?? null;
+  if (!name && distinct(by, rows) < 0.9 * rows.length) return [];
   return numbers
     .filter((value) => valuesOf(value, rows).length >= FEWEST_POINTS)
-    .map((value) => ({ kind: "line", time, value, series }));
+    .map((value) => ({ kind: "line", value, by, name }));
 }
 
-function isSeries(column: Column, time: Column, rows: readonly Row[]): boolean {
-  if (column.kind !== "thing" && column.kind !== "text") return false;
+function isSeries(column: Column, rows: Rows): boolean {
   const names = distinct(column, rows);
-  return (
-    names >= 2 && names <= MOST_SERIES && rows.length >= FEWEST_POINTS * names && column !== time
-  );
+  const isFew = names >= 2 && names <= MOST_SERIES && rows.length >= FEWEST_POINTS * names;
+  return isNamed(column) && isFew;
 }
 
-function distinct(column: Column, rows: readonly Row[]): number {
-  return new Set(rows.flatMap((row) => row[column.index]?.value ?? [])).size;
+function distinct({ index }: Column, rows: Rows): number {
+  return new Set(rows.flatMap((row) => row[index]?.value ?? [])).size;
 }
 
-function timeIn(row: Row, column: Column): Moment | null {
-  const cell = row[column.index] ?? null;
-  return (
-    momentOf(cell) ??
-    (cell && column.kind === "time" ? parsedMoment(cell.value.padStart(4, "0")) : null)
-  );
+function textIn(row: Row, column: Column | null, locale: string): string {
+  const cell = column && row[column.index];
+  return cell ? textOf(cell, locale) : "";
+}
+
+function numberIn(row: Row, column: Column | null): number | null {
+  return numberOf((column && row[column.index]) ?? null);
+}
+
+function timeIn(row: Row, column: Column | null): Moment | null {
+  const cell = (column && row[column.index]) ?? null;
+  const isYear = cell !== null && column?.kind === "time";
+  return momentOf(cell) ?? (isYear ? parseMoment(cell.value.padStart(4, "0")) : null);
+}
+
+// The views of a result, and which of them says most at a glance.
+
+export type View = "card" | "table" | "chart" | "map" | "graph";
+
+interface Shown {
+  readonly columns: readonly Column[];
+  readonly charts: readonly Chart[];
+  readonly pins: readonly Pin[];
+  readonly rows: readonly Row[];
+}
+
+/** The view that a result opens with. */
+export function firstView({ columns, charts, pins, rows }: Shown): View {
+  if (onlyThing(columns, rows) !== null) return "card";
+  if (pins.length > 0 && pins.length >= rows.length / 2) return "map";
+  const [chart] = charts;
+  return chart && saysAll(chart, columns, rows) ? "chart" : "table";
+}
+
+/** The one thing that a result is, by its IRI; null if it is more, or something else. */
+export function onlyThing(columns: readonly Column[], rows: readonly Row[]): string | null {
+  const answers = columns.filter((column) => column.answers);
+  const [column] = answers;
+  if (!column || answers.length > 1 || rows.length !== 1) return null;
+  const cell = rows[0]?.[column.index];
+  return cell?.type === "iri" && column.kind === "thing" ? cell.value : null;
 }

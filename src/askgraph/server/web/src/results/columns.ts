@@ -1,10 +1,10 @@
 // Kinds of columns, which decide how they are sorted, aligned and drawn.
 
 import type { Cell, Row } from "../api/types.ts";
-import { language } from "../i18n/index.ts";
-import { shortName, textOf, visible } from "./texts.ts";
-import { checkedPlace, momentOf, numberOf, type Place, pictureOf, placeOf } from "./values.ts";
-import { say, several } from "./words.ts";
+import { language, locale } from "../i18n/index.ts";
+import { shortName, stripControls, textOf } from "./texts.ts";
+import { checkPlace, momentOf, numberOf, type Place, pictureOf, placeOf } from "./values.ts";
+import { pluralize, say } from "./words.ts";
 
 type Kind =
   | "number"
@@ -83,7 +83,7 @@ function soundPair(row: Row, latitude: Column, longitude: Column): boolean {
 /** The place that a row names by two columns of degrees, numbers or texts of numbers. */
 function placeIn(row: Row, { latitude, longitude }: Degrees): Place | null {
   const [north, east] = [latitude, longitude].map(({ index }) => degreeOf(row[index] ?? null));
-  return typeof north === "number" && typeof east === "number" ? checkedPlace(east, north) : null;
+  return typeof north === "number" && typeof east === "number" ? checkPlace(east, north) : null;
 }
 
 function degreeOf(cell: Cell | null): number | null {
@@ -120,6 +120,22 @@ export function classOf(column: Column): string {
   return column.answers ? column.kind : `${column.kind} context`;
 }
 
+/** What is new about a cell: that its row is, if `was` is null, or what stood there before. */
+export function markText(
+  row: Row,
+  was: Row | null | undefined,
+  { index }: Column,
+  isFirst: boolean,
+): string {
+  if (was === undefined) return "";
+  if (was === null) return isFirst ? say.isNew : "";
+  const textIn = (cells: Row) => {
+    const cell = cells[index];
+    return cell ? textOf(cell, locale.value) : say.unbound;
+  };
+  return textIn(row) === textIn(was) ? "" : say.was(textIn(was));
+}
+
 // Headings of columns: the graph's names for the things that variables stand for.
 
 const COUNTED = "number of ";
@@ -132,8 +148,8 @@ export function headingOf(name: string, labels: Readonly<Record<string, string>>
   const iri = Object.keys(labels).find((one) => wordsOf(shortName(one)) === named);
   const label = (iri && labels[iri]) || COMPUTED[named]?.() || named;
   const isSaid = label.toLowerCase().startsWith(COUNTED); // as "number of berths"
-  return visible(
-    isCount && !isSaid ? say.numberOf(language.value === "en" ? several(label) : label) : label,
+  return stripControls(
+    isCount && !isSaid ? say.numberOf(language.value === "en" ? pluralize(label) : label) : label,
   );
 }
 
@@ -176,13 +192,13 @@ export function pinsOf(columns: readonly Column[], rows: readonly Row[], locale:
     const at = place(row);
     if (!at) return [];
     const cell = named.map(({ index }) => row[index]).find((found) => found);
-    const name = cell ? textOf(cell, locale) : degreesText(at, locale);
+    const name = cell ? textOf(cell, locale) : formatDegrees(at, locale);
     return [{ row: number, place: at, name, iri: cell?.type === "iri" ? cell.value : null }];
   });
 }
 
 /** A place in degrees, as “48.1° N, 11.6° E”. */
-export function degreesText({ latitude, longitude }: Place, locale: string): string {
+export function formatDegrees({ latitude, longitude }: Place, locale: string): string {
   const degrees = (value: number, signs: string) => {
     const number = Math.abs(value).toLocaleString(locale, { maximumFractionDigits: 2 });
     return `${number}° ${value < 0 ? signs[1] : signs[0]}`;

@@ -1,8 +1,7 @@
 // The triples behind a result as a drawing: things and values, joined by predicates.
 
-import type { Resource } from "../api/graphs.ts";
-import type { Cell, Evidence, Row } from "../api/types.ts";
-import { shortName, textOf, visible } from "./texts.ts";
+import type { Cell, EvidenceView, FactsView, ResourceView, Row } from "../api/types.ts";
+import { shortName, stripControls, textOf } from "./texts.ts";
 
 export interface Node {
   readonly id: string;
@@ -34,34 +33,40 @@ const ESCAPED = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs;
 const CONTROLS: Labels = { t: "\t", n: "\n", r: "\r", b: "\b", f: "\f" };
 
 /** The drawing of the evidence of rows; each triple once. */
-export function drawingOf(evidence: readonly Evidence[], labels: Labels, locale: string): Drawing {
+export function drawEvidence(
+  evidence: readonly EvidenceView[],
+  labels: Labels,
+  locale: string,
+): Drawing {
   const triples = evidence.flatMap((piece) => piece.triples);
-  return joined(
-    triples.map(([s, p, o]) =>
-      drawn(termOf(s, labels), termOf(p, labels), termOf(o, labels), locale),
-    ),
+  return drawTriples(
+    triples.map((triple) => triple.map((term) => parseTerm(term, labels))),
+    locale,
   );
 }
 
 /** The drawing of rows that are triples. */
-export function drawingOfTriples(rows: readonly Row[], locale: string): Drawing {
-  return joined(rows.flatMap(([s, p, o]) => (s && p && o ? [drawn(s, p, o, locale)] : [])));
+export function drawTriples(rows: readonly Row[], locale: string): Drawing {
+  return joinDrawings(
+    rows.flatMap(([s, p, o]) => (s && p && o ? [drawTriple(s, p, o, locale)] : [])),
+  );
 }
 
 /** Returns the drawing of a thing with the first facts about it, and those that point at it. */
-export function drawingAround(around: Resource, locale: string): Drawing {
+export function drawAround(around: ResourceView, locale: string): Drawing {
   const middle: Cell = { type: "iri", value: around.iri, label: around.label };
-  const out = around.outgoing.flatMap(({ predicate, values }) =>
-    values.slice(0, MOST_NEAR).map((value) => drawn(middle, predicate, value, locale)),
-  );
-  const into = around.incoming.flatMap(({ predicate, values }) =>
-    values.slice(0, MOST_NEAR).map((value) => drawn(value, predicate, middle, locale)),
-  );
-  return joined([...out, ...into]);
+  const triples = (facts: readonly FactsView[], isOut: boolean): Row[] =>
+    facts.flatMap(({ predicate, values }) =>
+      values
+        .slice(0, MOST_NEAR)
+        .map((value) => (isOut ? [middle, predicate, value] : [value, predicate, middle])),
+    );
+  const rows = [...triples(around.outgoing, true), ...triples(around.incoming, false)];
+  return drawTriples(rows, locale);
 }
 
 /** Joins drawings; a node in two of them is as the first has it. */
-export function joined(parts: readonly Drawing[]): Drawing {
+export function joinDrawings(parts: readonly Drawing[]): Drawing {
   const nodes = new Map<string, Node>();
   const edges = new Map<string, Edge>();
   for (const part of parts) {
@@ -72,7 +77,7 @@ export function joined(parts: readonly Drawing[]): Drawing {
 }
 
 /** One triple as a drawing of two nodes and an edge. */
-export function drawn(subject: Cell, predicate: Cell, object: Cell, locale: string): Drawing {
+export function drawTriple(subject: Cell, predicate: Cell, object: Cell, locale: string): Drawing {
   const source = nodeOf(subject, "", locale);
   const isClass = predicate.value === TYPE;
   const triple = `${source.id} ${predicate.value} `;
@@ -87,7 +92,7 @@ export function drawn(subject: Cell, predicate: Cell, object: Cell, locale: stri
 }
 
 /** A term of N-Triples, or a path between two, as a cell. */
-export function termOf(text: string, labels: Labels): Cell {
+export function parseTerm(text: string, labels: Labels): Cell {
   if (/^<[^<>]*>$/.test(text)) {
     const value = text.slice(1, -1);
     return { type: "iri", value, label: labels[value] ?? null };
@@ -99,7 +104,7 @@ export function termOf(text: string, labels: Labels): Cell {
     return { type: "literal", value: path };
   }
   const [, value = "", language = null, datatype = null] = found;
-  return { type: "literal", value: unescaped(value), language, datatype };
+  return { type: "literal", value: unescapeText(value), language, datatype };
 }
 
 /** Things are one node wherever they occur, values one for each triple. */
@@ -108,10 +113,10 @@ function nodeOf(cell: Cell, triple: string, locale: string): Node {
   if (type === "iri") return { id: value, label: textOf(cell, locale), iri: value, kind: "thing" };
   if (type === "blank") return { id: value, label: "·", iri: null, kind: "thing" };
   const id = `${triple}${value} ${cell.language ?? ""} ${cell.datatype ?? ""}`;
-  return { id, label: visible(textOf(cell, locale)), iri: null, kind: "value" };
+  return { id, label: stripControls(textOf(cell, locale)), iri: null, kind: "value" };
 }
 
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text.replace(ESCAPED, (_, four: string, eight: string, sign: string) =>
     sign ? (CONTROLS[sign] ?? sign) : String.fromCodePoint(Number.parseInt(four ?? eight, 16)),
   );

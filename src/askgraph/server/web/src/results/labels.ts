@@ -10,7 +10,7 @@ interface Point {
   readonly wide: number;
 }
 
-export interface NameSpot {
+interface NameSpot {
   readonly x: number;
   readonly y: number;
   readonly anchor: "start" | "middle" | "end";

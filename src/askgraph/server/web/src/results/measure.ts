@@ -1,5 +1,7 @@
 // The sizes of texts in drawings, in the fonts that this reader's browser has for them.
 
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { pixels } from "../app/theme.ts";
 
 /** How high a line of text rises above its base line, and how deep it goes below. */
@@ -23,12 +25,12 @@ export function lineOf(): Line {
 }
 
 /** The pixels that the longest text takes, with a margin. */
-export function roomFor(texts: readonly string[], margin = 12): number {
+export function measureRoom(texts: readonly string[], margin = 12): number {
   return Math.max(0, ...texts.map((text) => widthOf(text))) + margin;
 }
 
 /** As much of a text as so many pixels hold. */
-export function shortened(text: string, width: number, weight = 400): string {
+export function shortenText(text: string, width: number, weight = 400): string {
   if (widthOf(text, weight) <= width) return text;
   const letters = [...text];
   while (letters.length > 3 && widthOf(`${letters.join("")}…`, weight) > width) letters.pop();
@@ -43,4 +45,22 @@ function measured(text: string, weight: number): TextMetrics | undefined {
     rulers.set(weight, ruler);
   }
   return rulers.get(weight)?.measureText(text);
+}
+
+// The width of an element, now and when it changes.
+
+/** A ref to put on an element, and its width in pixels; 0 before it is drawn. */
+export function useWidth<E extends Element>(): [RefObject<E | null>, number] {
+  const element = useRef<E>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    if (!element.current) return;
+    setWidth(element.current.clientWidth);
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) setWidth(Math.floor(entry.contentRect.width));
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width];
 }

@@ -1,7 +1,7 @@
 // Places of the things of a result that the graph knows and the result does not say.
 
-import { type Table, tableOf } from "../api/graphs.ts";
-import type { Cell, Row } from "../api/types.ts";
+import { tableOf } from "../api/graphs.ts";
+import type { Cell, Row, TableView } from "../api/types.ts";
 import { type Column, columnsOf, type Pin, pairsOf, pinsOf } from "./columns.ts";
 import { shortName } from "./texts.ts";
 import type { Place } from "./values.ts";
@@ -50,7 +50,7 @@ export async function placesOf(graph: string, things: readonly string[]): Promis
 }
 
 /** The pairs of predicates that are called latitude and longitude, by their IRIs or their names. */
-export function degreesIn({ cells }: Pick<Table, "cells">): [string, string][] {
+export function degreesIn({ cells }: Pick<TableView, "cells">): [string, string][] {
   const names = new Map<string, string[]>();
   for (const [says, name] of cells) {
     if (!says) continue;
@@ -79,21 +79,21 @@ export function pinsAt(
   });
 }
 
-function pins({ columns, cells }: Table): Pin[] {
+function pins({ columns, cells }: TableView): Pin[] {
   return [
     ["thing", "point"],
     ["thing", "lat", "long"],
   ].flatMap((names) => {
     const places = names.map((one) => columns.indexOf(one));
     const rows = cells
-      .map((row) => places.map((at) => pointed(row[at] ?? null)))
+      .map((row) => places.map((at) => parsePoint(row[at] ?? null)))
       .filter((row) => row.every((cell) => cell !== null));
     return pinsOf(columnsOf(names, rows, []), rows, "en");
   });
 }
 
 /** Degrees in one text as the point that they are. */
-function pointed(cell: Cell | null): Cell | null {
+function parsePoint(cell: Cell | null): Cell | null {
   const found = cell && new RegExp(DEGREES).exec(cell.value);
   return found ? { type: "literal", value: `POINT(${found[2]} ${found[1]})` } : cell;
 }

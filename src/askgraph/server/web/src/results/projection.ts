@@ -15,6 +15,11 @@ export interface View {
   world: number;
 }
 
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
 /** The farthest north that the square shows. */
 export const EDGE = 85.0511;
 const CLOSEST = 256 * 2 ** 17;
@@ -36,62 +41,45 @@ export function placeAt({ x, y }: Spot): Place {
 }
 
 /** The view that shows all spots with a margin; a single one with the country around it. */
-export function fitting(spots: readonly Spot[], width: number, height: number): View {
-  const [xs, ys] = [spots.map(({ x }) => x), spots.map(({ y }) => y)];
-  const [left, right, top, bottom] = [
-    Math.min(...xs),
-    Math.max(...xs),
-    Math.min(...ys),
-    Math.max(...ys),
-  ];
+export function fitView(spots: readonly Spot[], size: Size): View {
+  const [left, right] = extent(spots.map(({ x }) => x));
+  const [top, bottom] = extent(spots.map(({ y }) => y));
   const across = Math.max(right - left, 0.03) * 1.25;
   const down = Math.max(bottom - top, 0.03) * 1.3;
-  return bounded(
-    {
-      x: (left + right) / 2,
-      y: (top + bottom) / 2,
-      world: Math.min(width / across, height / down),
-    },
-    width,
-    height,
-  );
+  const world = Math.min(size.width / across, size.height / down);
+  return boundView({ x: (left + right) / 2, y: (top + bottom) / 2, world }, size);
+}
+
+function extent(values: readonly number[]): [number, number] {
+  return [Math.min(...values), Math.max(...values)];
 }
 
 /** Returns the view nearer or farther by a factor; the spot under the pointer stays. */
-export function zoomed(
-  view: View,
-  factor: number,
-  about: Spot,
-  width: number,
-  height: number,
-): View {
-  const world = Math.min(CLOSEST, Math.max(Math.min(width, height), view.world * factor));
+export function zoomView(view: View, factor: number, about: Spot, size: Size): View {
+  const least = Math.min(size.width, size.height);
+  const world = Math.min(CLOSEST, Math.max(least, view.world * factor));
   const kept = 1 - view.world / world;
   const [x, y] = [view.x + (about.x - view.x) * kept, view.y + (about.y - view.y) * kept];
-  return bounded({ x, y, world }, width, height);
+  return boundView({ x, y, world }, size);
 }
 
 /** The view moved by pixels. */
-export function moved(
-  view: View,
-  right: number,
-  down: number,
-  width: number,
-  height: number,
-): View {
-  return bounded(
-    { ...view, x: view.x + right / view.world, y: view.y + down / view.world },
-    width,
-    height,
-  );
+export function moveView(view: View, right: number, down: number, size: Size): View {
+  const { x, y, world } = view;
+  return boundView({ x: x + right / world, y: y + down / world, world }, size);
 }
 
 /** The pixels of a spot in a view. */
-export function pixelOf(spot: Spot, view: View, width: number, height: number): Spot {
+export function pixelOf(spot: Spot, view: View, { width, height }: Size): Spot {
   return {
     x: (spot.x - view.x) * view.world + width / 2,
     y: (spot.y - view.y) * view.world + height / 2,
   };
+}
+
+/** The spot at pixels of a view. */
+export function spotAt({ x, y }: Spot, view: View, { width, height }: Size): Spot {
+  return { x: view.x + (x - width / 2) / view.world, y: view.y + (y - height / 2) / view.world };
 }
 
 /** The degrees between two lines of the net that suit a view. */
@@ -100,7 +88,7 @@ export function netStep(view: View): number {
   return [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 45, 60].find((step) => step >= wanted) ?? 90;
 }
 
-function bounded(view: View, width: number, height: number): View {
+function boundView(view: View, { width, height }: Size): View {
   const world = Math.max(view.world, Math.min(width, height));
   return { x: within(view.x, width / world), y: within(view.y, height / world), world };
 }

@@ -18,12 +18,16 @@ export interface Numbered {
 }
 
 /** The rows with their numbers, sorted; what is not bound comes last in both directions. */
-export function sorted(rows: readonly Numbered[], order: Order | null, locale: string): Numbered[] {
+export function sortRows(
+  rows: readonly Numbered[],
+  order: Order | null,
+  locale: string,
+): Numbered[] {
   if (!order) return [...rows];
   const collator = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
   const sign = order.direction === "ascending" ? 1 : -1;
   const keyed = rows.map((item) => ({ item, key: keyOf(item.row[order.column] ?? null) }));
-  keyed.sort((one, other) => compared(one.key, other.key, sign, collator));
+  keyed.sort((one, other) => compareKeys(one.key, other.key, sign, collator));
   return keyed.map(({ item }) => item);
 }
 
@@ -34,16 +38,16 @@ export function nextOrder(order: Order | null, column: number): Order | null {
 }
 
 /** The rows in which every word occurs somewhere; accents and case make no difference. */
-export function matching(
+export function filterRows(
   rows: readonly Numbered[],
   columns: readonly Column[],
   search: string,
   locale: string,
 ): Numbered[] {
-  const words = folded(search).split(/\s+/).filter(Boolean);
+  const words = foldText(search).split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...rows];
   return rows.filter(({ row }) => {
-    const text = folded(
+    const text = foldText(
       columns.map(({ index }) => searchable(row[index] ?? null, locale)).join("\n"),
     );
     return words.every((word) => text.includes(word));
@@ -51,7 +55,7 @@ export function matching(
 }
 
 /** A text without accents, in small letters. */
-export function folded(text: string): string {
+export function foldText(text: string): string {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
@@ -74,7 +78,7 @@ function keyOf(cell: Cell | null): Key {
   return { rank: 2, value: cell.label ?? cell.value };
 }
 
-function compared(one: Key, other: Key, sign: number, collator: Intl.Collator): number {
+function compareKeys(one: Key, other: Key, sign: number, collator: Intl.Collator): number {
   if (!one || !other) return one ? -1 : other ? 1 : 0;
   if (one.rank !== other.rank) return sign * (one.rank - other.rank);
   if (one.rank === 2 && other.rank === 2) return sign * collator.compare(one.value, other.value);

@@ -9,17 +9,17 @@ const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Returns the text of a cell: its label, or its value as people write it. */
 export function textOf(cell: Cell, locale: string): string {
-  if (cell.label) return visible(cell.label);
-  if (cell.type === "iri") return visible(shortName(cell.value));
+  if (cell.label) return stripControls(cell.label);
+  if (cell.type === "iri") return stripControls(shortName(cell.value));
   if (cell.type === "blank") return "…";
   const number = numberOf(cell);
-  if (number !== null) return numberText(cell.value, locale);
+  if (number !== null) return formatNumberText(cell.value, locale);
   const moment = momentOf(cell);
-  return moment ? (momentText(moment, locale) ?? cell.value) : visible(cell.value);
+  return moment ? (formatMoment(moment, locale) ?? cell.value) : stripControls(cell.value);
 }
 
 /** A number as people write it; very large and small ones as a power of ten. */
-export function numberText(lexical: string | number, locale: string): string {
+export function formatNumberText(lexical: string | number, locale: string): string {
   const value = Number(lexical);
   if (!Number.isFinite(value)) return String(lexical);
   const size = Math.abs(value);
@@ -30,7 +30,7 @@ export function numberText(lexical: string | number, locale: string): string {
 }
 
 /** A time as people write it, as finely as it was given; null for days that no calendar had. */
-export function momentText({ time, precision, isZoned }: Moment, locale: string): string | null {
+export function formatMoment({ time, precision, isZoned }: Moment, locale: string): string | null {
   const year = new Date(time).getUTCFullYear();
   if (precision === "year") return yearText(year);
   if (year < 1 || year > 9999) return null;
@@ -55,7 +55,7 @@ function yearText(year: number): string {
 }
 
 /** Returns a text without characters that would hide or turn around other text. */
-export function visible(text: string): string {
+export function stripControls(text: string): string {
   return text.replace(CONTROLS, " ").replace(OVERRIDES, "");
 }
 
@@ -70,17 +70,19 @@ export function shortName(iri: string): string {
 }
 
 /** Rows as text with tabs between the cells, as spreadsheets paste it. */
-export function tabSeparated(
+export function toTabSeparated(
   head: readonly string[],
   rows: readonly (readonly (Cell | null)[])[],
 ): string {
-  const lines = rows.map((row) => row.map((cell) => (cell ? flat(cell.label ?? cell.value) : "")));
-  return [head.map(flat), ...lines].map((line) => line.join("\t")).join("\n");
+  const lines = rows.map((row) =>
+    row.map((cell) => (cell ? flattenText(cell.label ?? cell.value) : "")),
+  );
+  return [head.map(flattenText), ...lines].map((line) => line.join("\t")).join("\n");
 }
 
 /** One line, and never a formula: a spreadsheet would compute what begins with these signs. */
-function flat(text: string): string {
-  const line = visible(text);
+function flattenText(text: string): string {
+  const line = stripControls(text);
   return /^[=+@-]/.test(line) && !Number.isFinite(Number(line)) ? `'${line}` : line;
 }
 

@@ -1,139 +1,111 @@
 // Moving and zooming a map: by mouse, by touch with one or two fingers, by keys.
 
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { fitting, moved, type Spot, type View, zoomed } from "./projection.ts";
-
-interface Panning {
-  readonly view: View;
-  readonly zoom: (factor: number) => void;
-  readonly fit: () => void;
-  readonly show: (spot: Spot) => void;
-  /** Whether the pointer has just dragged, so that its release presses nothing. */
-  readonly dragged: () => boolean;
-  readonly handlers: {
-    readonly onKeyDown: (event: KeyboardEvent) => void;
-    readonly onPointerDown: (event: PointerEvent) => void;
-    readonly onPointerMove: (event: PointerEvent) => void;
-    readonly onPointerUp: (event: PointerEvent) => void;
-    readonly onPointerCancel: (event: PointerEvent) => void;
-    readonly onPointerLeave: () => void;
-  };
-}
+import { fitView, moveView, type Size, type Spot, spotAt, zoomView } from "./projection.ts";
 
 const CLOSE = 256 * 2 ** 5;
 const SLACK = 4;
+const STEP = 60; // pixels by a press of an arrow key
+const NEARER = 1.6;
+const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [-STEP, 0],
+  ArrowRight: [STEP, 0],
+  ArrowUp: [0, -STEP],
+  ArrowDown: [0, STEP],
+};
 
-/** The view of a map that is `width` by `height` pixels and first shows all spots. */
+/** The view of a map of a size that first shows all spots, and what moves it. */
 export function usePanning(
-  element: { readonly current: Element | null },
+  element: RefObject<HTMLElement | null>,
   spots: readonly Spot[],
-  width: number,
-  height: number,
-): Panning {
-  const [view, setView] = useState(() => fitting(spots, width, height));
+  { width, height }: Size,
+) {
+  const size = { width, height };
+  const middle = { x: width / 2, y: height / 2 };
+  const [view, setView] = useState(() => fitView(spots, size));
   const fingers = useRef(new Map<number, Spot>());
   const travelled = useRef(0);
   // Until it is pressed, the wheel scrolls the page past the map.
   const awake = useRef(false);
-  const fit = () => setView(fitting(spots, width, height));
   const isFirst = useRef(true);
+  const fit = () => setView(fitView(spots, size));
+  const move = ([right, down]: readonly [number, number]) =>
+    setView((now) => moveView(now, right, down, size));
+  const zoomAt = (at: Spot, factor: number) =>
+    setView((now) => zoomView(now, factor, spotAt(at, now, size), size));
+  /** The pixels of the map at a point of the window. */
+  const here = ({ x, y }: Spot) => {
+    const { left = 0, top = 0 } = element.current?.getBoundingClientRect() ?? {};
+    return { x: x - left, y: y - top };
+  };
   useEffect(() => {
     if (!isFirst.current) fit();
     isFirst.current = false;
   }, [spots, width, height]);
-  const about = (x: number, y: number, factor: number) =>
-    setView((now) => {
-      const spot = {
-        x: now.x + (x - width / 2) / now.world,
-        y: now.y + (y - height / 2) / now.world,
-      };
-      return zoomed(now, factor, spot, width, height);
-    });
   useEffect(() => {
-    const wheel = (event: Event) => {
-      if (!(event instanceof WheelEvent) || !element.current) return;
+    const wheel = (event: WheelEvent) => {
       if (!awake.current && !event.ctrlKey) return;
       event.preventDefault();
-      const box = element.current.getBoundingClientRect();
-      about(event.clientX - box.left, event.clientY - box.top, 2 ** (-event.deltaY / 240));
+      zoomAt(here({ x: event.clientX, y: event.clientY }), 2 ** (-event.deltaY / 240));
     };
     const shown = element.current;
     shown?.addEventListener("wheel", wheel, { passive: false });
     return () => shown?.removeEventListener("wheel", wheel);
   }, [width, height]);
-
   const onPointerMove = (event: PointerEvent) => {
     const before = fingers.current.get(event.pointerId);
     if (!before) return;
-    const here = { x: event.clientX, y: event.clientY };
-    const [one, other] = [...fingers.current.values()];
-    if (one && other && element.current) {
-      const still = before === one ? other : one;
-      const box = element.current.getBoundingClientRect();
-      const factor = distance(here, still) / Math.max(1, distance(before, still));
-      about((here.x + still.x) / 2 - box.left, (here.y + still.y) / 2 - box.top, factor);
+    const now = { x: event.clientX, y: event.clientY };
+    const still = [...fingers.current.values()].find((one) => one !== before);
+    if (still) {
+      const factor = distance(now, still) / Math.max(1, distance(before, still));
+      zoomAt(here({ x: (now.x + still.x) / 2, y: (now.y + still.y) / 2 }), factor);
     } else {
-      setView((now) => moved(now, before.x - here.x, before.y - here.y, width, height));
+      move([before.x - now.x, before.y - now.y]);
     }
-    travelled.current += distance(before, here);
+    travelled.current += distance(before, now);
     if (travelled.current > SLACK)
       (event.currentTarget as Element).setPointerCapture(event.pointerId);
-    fingers.current.set(event.pointerId, here);
+    fingers.current.set(event.pointerId, now);
   };
   const release = (event: PointerEvent) => {
     fingers.current.delete(event.pointerId);
   };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey) return;
+    const { key } = event;
+    const arrow = ARROWS[key];
+    if (arrow) move(arrow);
+    else if (key === "+" || key === "=") zoomAt(middle, NEARER);
+    else if (key === "-") zoomAt(middle, 1 / NEARER);
+    else if (key === "0") fit();
+    else return;
+    event.preventDefault();
+  };
   return {
     view,
     fit,
-    zoom: (factor) => about(width / 2, height / 2, factor),
-    show: (spot) =>
-      setView((now) => moved({ ...spot, world: Math.max(now.world, CLOSE) }, 0, 0, width, height)),
+    zoom: (factor: number) => zoomAt(middle, factor),
+    show: (spot: Spot) =>
+      setView((now) => moveView({ ...spot, world: Math.max(now.world, CLOSE) }, 0, 0, size)),
+    /** Whether the pointer has just dragged, so that its release presses nothing. */
     dragged: () => travelled.current > SLACK,
     handlers: {
-      onKeyDown: (event) => {
-        if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey) return;
-        const done = pressed(event.key, { fit, setView, about, width, height });
-        if (done) event.preventDefault();
-      },
+      onKeyDown,
+      onPointerMove,
+      onPointerUp: release,
+      onPointerCancel: release,
       onPointerLeave: () => {
         awake.current = false;
       },
-      onPointerDown: (event) => {
+      onPointerDown: (event: PointerEvent) => {
         awake.current = true;
         if (fingers.current.size === 0) travelled.current = 0;
         fingers.current.set(event.pointerId, { x: event.clientX, y: event.clientY });
       },
-      onPointerMove,
-      onPointerUp: release,
-      onPointerCancel: release,
     },
   };
-}
-
-interface Keyed {
-  readonly fit: () => void;
-  readonly setView: (change: (now: View) => View) => void;
-  readonly about: (x: number, y: number, factor: number) => void;
-  readonly width: number;
-  readonly height: number;
-}
-
-const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-};
-
-function pressed(key: string, { fit, setView, about, width, height }: Keyed): boolean {
-  const arrow = ARROWS[key];
-  if (arrow) setView((now) => moved(now, arrow[0] * 60, arrow[1] * 60, width, height));
-  else if (key === "+" || key === "=") about(width / 2, height / 2, 1.6);
-  else if (key === "-") about(width / 2, height / 2, 1 / 1.6);
-  else if (key === "0") fit();
-  else return false;
-  return true;
 }
 
 function distance(one: Spot, other: Spot): number {

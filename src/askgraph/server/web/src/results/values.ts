@@ -45,11 +45,11 @@ export function numberOf(cell: Cell | null): number | null {
 /** The time that a literal of a date or year datatype holds, else null. */
 export function momentOf(cell: Cell | null): Moment | null {
   if (cell?.type !== "literal" || !cell.datatype || !TIMES.has(cell.datatype)) return null;
-  return parsedMoment(cell.value);
+  return parseMoment(cell.value);
 }
 
 /** The time that a date, a year or a date with a time in ISO 8601 names, else null. */
-export function parsedMoment(text: string): Moment | null {
+export function parseMoment(text: string): Moment | null {
   const found = MOMENT.exec(text.trim());
   if (!found) return null;
   const [, year, month, day, hour, minute, second, zone] = found;
@@ -72,11 +72,11 @@ export function placeOf(cell: Cell | null): Place | null {
   const [, system = "", first, second] = found;
   if (system && !/CRS84|EPSG.*4326|Q2$/.test(system)) return null;
   const northFirst = /4326/.test(system);
-  return checkedPlace(Number(northFirst ? second : first), Number(northFirst ? first : second));
+  return checkPlace(Number(northFirst ? second : first), Number(northFirst ? first : second));
 }
 
 /** Returns the place at two numbers of degrees, null if there is no such place. */
-export function checkedPlace(longitude: number, latitude: number): Place | null {
+export function checkPlace(longitude: number, latitude: number): Place | null {
   const sound = Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90;
   return sound ? { longitude, latitude } : null;
 }

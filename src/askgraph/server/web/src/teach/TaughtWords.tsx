@@ -1,7 +1,8 @@
 // The words that a graph was taught, each with its meaning, to be taken away and put back.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { forget, type Taught, taughtOf, teach } from "../api/graphs.ts";
+import { forget, taughtOf, teach } from "../api/graphs.ts";
+import type { EntryView } from "../api/types.ts";
 import { knownMe, may } from "../app/known.ts";
 import { language } from "../i18n/index.ts";
 import { useAttempt, useFetched } from "../parts/asking.ts";
@@ -12,20 +13,18 @@ const MOST = 30; // words at first
 
 /** The list; nothing if nothing was taught. */
 export function TaughtWords({ graph }: { graph: string }) {
-  useEffect(() => knownMe.need(), []);
-  const found = useFetched(`${graph} ${language.value}`, (signal) =>
-    taughtOf(graph, language.value, { signal }),
-  );
-  const [gone, setGone] = useState<Taught | null>(null);
+  useEffect(knownMe.need, []);
+  const found = useFetched(`${graph} ${language.value}`, (signal) => taughtOf(graph, signal));
+  const [gone, setGone] = useState<EntryView | null>(null);
   const [isWhole, setWhole] = useState(false);
   const [attempt, problem] = useAttempt();
-  const takeAway = (one: Taught) =>
+  const takeAway = (one: EntryView) =>
     attempt(async () => {
       await forget(graph, one.word);
       setGone(one);
       found.again();
     });
-  const putBack = ({ word, means, same_as, query }: Taught) =>
+  const putBack = ({ word, means, same_as, query }: EntryView) =>
     attempt(async () => {
       const iris = means.map((one) => one.iri);
       await teach(graph, { word, means: iris, same_as: same_as || null, query: query || null });
@@ -40,7 +39,7 @@ export function TaughtWords({ graph }: { graph: string }) {
       <h2 class="section-title">{say.taught}</h2>
       <div role="status">{gone && <Gone key={gone.word} entry={gone} putBack={putBack} />}</div>
       <ProblemNote problem={problem} />
-      <ul class="verified-list" aria-label={say.taught}>
+      <ul class="verified-list ruled" aria-label={say.taught}>
         {(isWhole ? entries : entries.slice(0, MOST)).map((one) => (
           <li key={one.word} class="row spread">
             <span>
@@ -69,7 +68,7 @@ export function TaughtWords({ graph }: { graph: string }) {
   );
 }
 
-function Meaning({ entry }: { entry: Taught }) {
+function Meaning({ entry }: { entry: EntryView }) {
   if (entry.query) return <code class="small">{entry.query.replace(/\s+/g, " ").trim()}</code>;
   if (entry.same_as) return <span class="muted">{say.sameAs(entry.same_as)}</span>;
   return (
@@ -85,7 +84,13 @@ function Meaning({ entry }: { entry: Taught }) {
 }
 
 /** The word that was taken away last; the way back has the focus that its button had. */
-function Gone({ entry, putBack }: { entry: Taught; putBack: (entry: Taught) => Promise<boolean> }) {
+function Gone({
+  entry,
+  putBack,
+}: {
+  entry: EntryView;
+  putBack: (entry: EntryView) => Promise<boolean>;
+}) {
   const way = useRef<HTMLDivElement>(null);
   useEffect(() => way.current?.querySelector("button")?.focus(), []);
   return (

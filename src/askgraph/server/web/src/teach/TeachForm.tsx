@@ -2,13 +2,12 @@
 
 import { useRef, useState } from "preact/hooks";
 import { complete, teach } from "../api/graphs.ts";
-import type { Completion } from "../api/types.ts";
+import type { CompletionView } from "../api/types.ts";
 import { may } from "../app/known.ts";
 import { graphAddress } from "../app/router.ts";
-import { useAttempt, useFetched, useSettled } from "../parts/asking.ts";
-import { among } from "../parts/offers.ts";
-import { Button, Field, Form, Note, ProblemNote, SearchField } from "../parts/parts.tsx";
-import { byUnderstanding, toggled, wordsOf } from "./question.ts";
+import { moveAmongOffers, useAttempt, useSought } from "../parts/asking.ts";
+import { Button, Field, Form, Note, Offers, ProblemNote, SearchField } from "../parts/parts.tsx";
+import { orderWords, toggleWord, wordsOf } from "./question.ts";
 import { say } from "./words.ts";
 
 interface TeachProps {
@@ -21,7 +20,7 @@ interface TeachProps {
 }
 
 /** What a word means: classes, a property or a thing, or another word. */
-type Meaning = { readonly sameAs: string } | { readonly terms: readonly Completion[] };
+type Meaning = { readonly sameAs: string } | { readonly terms: readonly CompletionView[] };
 
 const NOTHING: Meaning = { terms: [] };
 
@@ -30,7 +29,7 @@ export function TeachForm(props: TeachProps) {
 }
 
 function Teaching({ question, graph, unused, taught }: TeachProps) {
-  const words = byUnderstanding(question, unused);
+  const words = orderWords(question, unused);
   const odd = new Set(unused.map((word) => word.toLowerCase()));
   const [word, setWord] = useState(words.find((one) => odd.has(one.toLowerCase())) ?? "");
   const [meaning, setMeaning] = useState<Meaning>(NOTHING);
@@ -49,12 +48,7 @@ function Teaching({ question, graph, unused, taught }: TeachProps) {
     if (isSaved) taught();
   };
   return (
-    <Form
-      class="teach stack near"
-      onSend={() => {
-        if (isWhole) void save();
-      }}
-    >
+    <Form class="teach stack near" onSend={() => isWhole && void save()}>
       <fieldset>
         <legend class="label">{say.which}</legend>
         <div class="row close">
@@ -65,7 +59,7 @@ function Teaching({ question, graph, unused, taught }: TeachProps) {
               class={`button small ${odd.has(one.toLowerCase()) ? "odd-word" : ""}`}
               aria-pressed={chosen.has(one)}
               title={odd.has(one.toLowerCase()) ? say.unused : undefined}
-              onClick={() => setWord(toggled(question, word, one))}
+              onClick={() => setWord(toggleWord(question, word, one))}
             >
               <bdi>{one}</bdi>
             </button>
@@ -87,7 +81,6 @@ function Teaching({ question, graph, unused, taught }: TeachProps) {
   );
 }
 
-const PAUSE = 120;
 const KINDS = ["entity", "class", "property"];
 
 interface MeaningProps {
@@ -99,21 +92,16 @@ interface MeaningProps {
 function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
   const [sought, setSought] = useState("");
   const panel = useRef<HTMLDivElement>(null);
-  const q = useSettled(sought.trim(), PAUSE);
-  const found = useFetched(`${graph} ${q}`, async (signal) =>
-    q.length < 2 ? [] : (await complete(graph, q, { signal })).completions,
-  );
+  const found = useSought(sought, graph, (q, signal) => complete(graph, q, signal));
   const terms = "terms" in meaning ? meaning.terms : [];
-  const isSettled = q !== "" && q === sought.trim() && !found.busy;
-  const offered = (sought.trim() === "" ? [] : (found.value ?? [])).filter(
-    (one) => !terms.some((term) => term.iri === one.iri),
-  );
+  const { q } = found;
+  const isSettled = q !== "" && found.isSettled;
   const take = (next: Meaning) => {
     setMeaning(next);
     setSought("");
     panel.current?.querySelector("input")?.focus();
   };
-  const add = (one: Completion) => {
+  const add = (one: CompletionView) => {
     const goTogether = one.kind === "class" && terms.every((term) => term.kind === "class");
     take({ terms: goTogether ? [...terms, one] : [one] });
   };
@@ -122,7 +110,7 @@ function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
     <div
       class="stack close"
       ref={panel}
-      onKeyDown={(event) => among(panel.current, event, { enters: isSettled })}
+      onKeyDown={(event) => moveAmongOffers(panel.current, event, { enters: isSettled })}
     >
       <div>
         <span class="label">{say.means}</span>
@@ -131,25 +119,20 @@ function MeaningField({ graph, meaning, setMeaning }: MeaningProps) {
       <Meant meaning={meaning} setMeaning={setMeaning} />
       {terms[0]?.kind === "class" && sought === "" && <span class="muted small">{say.more}</span>}
       {sought.trim() !== "" && (
-        <ul class="alternatives" aria-label={say.found}>
-          {offered.map((one) => (
-            <li key={one.iri}>
-              <button type="button" class="alternative" title={one.iri} onClick={() => add(one)}>
-                <span class="alternative-name">
-                  <bdi>{one.label}</bdi>
-                  <span class="muted small">{one.of || say.kinds[KINDS.indexOf(one.kind)]}</span>
-                </span>
-              </button>
-            </li>
-          ))}
-          {isSettled && (
-            <li>
-              <button type="button" class="alternative" onClick={() => take({ sameAs: q })}>
-                <bdi>{say.sameAs(q)}</bdi>
-              </button>
-            </li>
-          )}
-        </ul>
+        <Offers
+          label={say.found}
+          offers={[
+            ...(found.value?.completions ?? [])
+              .filter((one) => !terms.some((term) => term.iri === one.iri))
+              .map((one) => ({
+                name: one.label,
+                hint: one.of || say.kinds[KINDS.indexOf(one.kind)],
+                title: one.iri,
+                take: () => add(one),
+              })),
+            ...(isSettled ? [{ name: say.sameAs(q), take: () => take({ sameAs: q }) }] : []),
+          ]}
+        />
       )}
     </div>
   );

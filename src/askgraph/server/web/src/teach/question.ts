@@ -6,7 +6,7 @@ export function wordsOf(question: string): string[] {
 }
 
 /** The words of a question, those that were not understood first. */
-export function byUnderstanding(question: string, unused: readonly string[]): string[] {
+export function orderWords(question: string, unused: readonly string[]): string[] {
   const odd = new Set(unused.flatMap(wordsOf).map((word) => word.toLowerCase()));
   const isOdd = (word: string) => odd.has(word.toLowerCase());
   const words = wordsOf(question);
@@ -14,7 +14,7 @@ export function byUnderstanding(question: string, unused: readonly string[]): st
 }
 
 /** The phrase with a word of the question more, or less, in the order of the question. */
-export function toggled(question: string, phrase: string, word: string): string {
+export function toggleWord(question: string, phrase: string, word: string): string {
   const chosen = new Set(wordsOf(phrase));
   if (!chosen.delete(word)) chosen.add(word);
   return wordsOf(question)
