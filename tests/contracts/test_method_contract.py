@@ -216,7 +216,7 @@ HOW: Mapping[str, list[dict[str, object]]] = {
         {"preset": "paper"},
     ],
     "sparql_llm": [{"interpret": True}, {"preset": "paper"}],
-    "grasp": [{"preset": "paper"}, {"interpret": True}],
+    "grasp": [{"preset": "paper"}, {"interpret": True, "feedback": "always"}],
     "graf_von_data": [{"preset": "paper"}],
 }
 RUNS = [(name, how) for name in MODELLED for how in ({}, *HOW.get(name, []))]

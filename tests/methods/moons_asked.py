@@ -1,11 +1,6 @@
 """`sparql-llm` on a small graph with scripted replies, for the tests of what it does and shows."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
-
-from tests.graphs import MOONS
+from collections.abc import Sequence
 
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
@@ -13,7 +8,6 @@ from askgraph.graph.examples import QueryExample
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Earlier, Question, Trace
-from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 
 EX = "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
@@ -23,15 +17,6 @@ EXAMPLES = (
 )
 ASKED = "Which moons orbit Jupiter?"
 GOOD = "```sparql\nSELECT DISTINCT ?m WHERE { ?m a onto:Moon ; onto:orbits :Jupiter }\n```"
-
-
-@contextmanager
-def opened(folder: Path) -> Iterator[KnowledgeGraph]:
-    """The graph, with examples."""
-    (folder / "moons.ttl").write_text(MOONS)
-    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
-    yield replace(graph, examples=EXAMPLES)
-    result_of(graph.endpoint.close())
 
 
 def run(
@@ -54,8 +39,9 @@ def told(model: ScriptedModel, request: int = 0) -> str:
     return "\n".join(str(getattr(m, "text", "")) for m in model.requests[request].messages)
 
 
-def names(answer: Answer) -> set[str]:
+def names(answer: Answer | None) -> set[str]:
     """The local names in the first column."""
+    assert answer is not None
     return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
 
 

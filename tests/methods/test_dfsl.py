@@ -5,13 +5,14 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.each import for_each
 from tests.graphs import MOONS
+from tests.methods.moons_asked import names
 
 from askgraph.endpoint import Counted
 from askgraph.errors import Overloaded, SetupError
@@ -38,13 +39,9 @@ NEITHER = (False, False)
 FLIPPED = "<sparql>SELECT ?m WHERE { :Jupiter onto:orbits ?m }</sparql>"
 
 
-@pytest.fixture(scope="module")
-def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    folder = tmp_path_factory.mktemp("dfsl")
-    (folder / "moons.ttl").write_text(MOONS)
-    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
-    yield replace(graph, examples=EXAMPLES)
-    result_of(graph.endpoint.close())
+@pytest.fixture
+def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
+    return replace(moons, examples=EXAMPLES)
 
 
 def run(
@@ -67,10 +64,6 @@ def told(model: ScriptedModel) -> str:
     return "\n".join(str(getattr(m, "text", "")) for m in model.requests[0].messages)
 
 
-def names(answer: Answer) -> set[str]:
-    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
-
-
 def test_one_call_with_the_nearest_examples_and_the_terms_of_the_question(
     moons: KnowledgeGraph,
 ) -> None:
@@ -84,19 +77,13 @@ def test_one_call_with_the_nearest_examples_and_the_terms_of_the_question(
     assert ":Jupiter" in prompt and "onto:orbits" in prompt
 
 
-def test_the_nearest_example_stands_last_before_the_question(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons, k=3)
+@pytest.mark.parametrize("order", ["first", "last"])
+def test_the_nearest_example_stands_where_it_is_wanted(moons: KnowledgeGraph, order: str) -> None:
+    _, model = run([GOOD], moons, k=3, order=order)
 
-    prompt = told(model)
-    assert prompt.index("How large is Europa?") < prompt.index("Which moons orbit Mars?")
-    assert prompt.index("Which moons orbit Mars?") < prompt.index(ASKED)
-
-
-def test_as_published_the_nearest_example_stands_first(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons, k=3, order="first")
-
-    shown = re.findall(r"Question: (.*)", told(model))
-    assert shown[0] == "Which moons orbit Mars?" and shown[-1] == ASKED
+    *shown, asked = re.findall(r"Question: (.*)", told(model))
+    assert asked == ASKED and len(shown) == 3
+    assert shown[0 if order == "first" else -1] == "Which moons orbit Mars?"
 
 
 def test_of_examples_with_one_query_the_nearest_is_shown_or_as_published_each(
@@ -116,38 +103,15 @@ def test_the_question_itself_is_never_its_own_example(moons: KnowledgeGraph) -> 
     assert "?m onto:orbits :Mars" not in told(model)
 
 
-@for_each(
-    ("variant", "iris", "examples"),
-    [
-        ("plain", False, False),
-        ("zero", True, False),
-        ("fixed", True, True),
-        ("dynamic", True, True),
-    ],
-)
-def test_the_variants_of_the_paper(
-    moons: KnowledgeGraph, variant: str, iris: bool, examples: bool
-) -> None:
-    _, model = run([GOOD], moons, variant=variant, k=2)
-
-    prompt = told(model)
-    assert ("Entities: " in prompt) is iris
-    assert ("###" in prompt) is examples
-
-
 def test_a_triple_the_wrong_way_round_is_flipped_without_the_model(moons: KnowledgeGraph) -> None:
     trace, model = run([FLIPPED], moons)
+    alone, _ = run([FLIPPED], moons, hypotheses="one")
 
     assert len(model.requests) == 1
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert trace.outcome.confidence < 0.8
-
-
-def test_one_hypothesis_is_not_flipped(moons: KnowledgeGraph) -> None:
-    trace, _ = run([FLIPPED], moons, hypotheses="one")
-
-    assert isinstance(trace.outcome, Refusal)
-    assert trace.outcome.best is not None and not trace.outcome.best.result.rows
+    assert isinstance(alone.outcome, Refusal)
+    assert alone.outcome.best is not None and not alone.outcome.best.result.rows
 
 
 @pytest.mark.parametrize(
@@ -179,28 +143,17 @@ def test_several_queries_may_be_asked_for_in_words(moons: KnowledgeGraph) -> Non
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 
-def test_given_links_are_taken_as_they_are_and_never_made_up(moons: KnowledgeGraph) -> None:
+def test_given_links_are_taken_as_they_are_no_others_and_never_made_up(
+    moons: KnowledgeGraph,
+) -> None:
     given = ("http://example.org/Mars", "http://example.org/onto#orbits")
     _, model = run([GOOD], moons, question=Question("Its moons?", given=given), links="given")
+    asked = told(model).rpartition("###")[2]
 
-    assert "Entities: :Mars" in told(model) and "Relations: onto:orbits" in told(model)
+    assert "Entities: :Mars" in asked and "onto:Moon 3: onto:orbits → onto:Planet" in asked
+    assert "onto:code" not in asked
     with pytest.raises(SetupError, match="given"):
         run([GOOD], moons, links="given")
-
-
-def test_relations_are_told_with_what_they_lead_from_and_to(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons)
-    asked = told(model).rpartition("###")[2]
-    assert "onto:Moon 3: onto:orbits → onto:Planet" in asked
-    assert "onto:code xsd:string" in asked  # near, and named by no word
-
-
-def test_as_published_relations_are_names_alone(moons: KnowledgeGraph) -> None:
-    _, model = run([GOOD], moons, ends=False)
-    asked = told(model).rpartition("###")[2]
-    assert "Relations: onto:orbits" in asked
-    assert "→" not in asked
-    assert "onto:code" not in asked
 
 
 def test_a_relation_that_the_profile_does_not_have_is_no_entity(moons: KnowledgeGraph) -> None:
@@ -260,28 +213,22 @@ def test_an_ablation_compares_by_what_is_left(moons: KnowledgeGraph) -> None:
     assert nearest("relations") == "Name a"
 
 
-def test_as_published_one_query_is_the_best_of_a_beam_of_three(moons: KnowledgeGraph) -> None:
-    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
-    beams = [Choice(text) for text in (FLIPPED, GOOD, GOOD)]
-
-    trace, model = run([beams], moons, question=Question(ASKED, given=given), preset="paper")
-
-    [sent] = model.requests
-    assert sent.beams and sent.n == 3
-    [draft] = [step for step in trace.steps if isinstance(step, Draft)]
-    assert ":Jupiter onto:orbits ?m" in draft.query and isinstance(trace.outcome, Refusal)
-
-
-def test_as_published_iris_are_whole_and_queries_as_they_were_written(
+def test_beams_keep_the_order_of_their_server_and_as_published_the_best_counts(
     moons: KnowledgeGraph,
 ) -> None:
-    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
+    given = Question(ASKED, given=("http://example.org/Jupiter", "http://example.org/onto#orbits"))
+    beams = [Choice(text) for text in (FLIPPED, GOOD, GOOD)]
 
-    _, model = run([GOOD], moons, question=Question(ASKED, given=given), preset="paper", **ONE)
+    trace, model = run([beams], moons, hypotheses="beams", n=3)
+    paper, published = run([beams], moons, question=given, preset="paper")
 
-    prompt = told(model)
-    assert EXAMPLES[0].query in prompt
-    assert "<http://example.org/Mars>" in prompt and "Entities: :" not in prompt
+    for [sent] in (model.requests, published.requests):
+        assert sent.beams and sent.n == 3 and sent.max_tokens
+    drafts = [step.query for step in trace.steps if isinstance(step, Draft)]
+    assert drafts[0] == "SELECT ?m WHERE { ?m onto:orbits :Jupiter }"
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    [draft] = [step for step in paper.steps if isinstance(step, Draft)]
+    assert ":Jupiter onto:orbits ?m" in draft.query and isinstance(paper.outcome, Refusal)
 
 
 def test_fixed_examples_may_be_picked_by_hand(moons: KnowledgeGraph) -> None:
@@ -291,27 +238,22 @@ def test_fixed_examples_may_be_picked_by_hand(moons: KnowledgeGraph) -> None:
     assert shown == [one.question for one in EXAMPLES[:2]] + [ASKED]
 
 
-def test_given_relations_are_told_and_no_others(moons: KnowledgeGraph) -> None:
-    given = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
-    _, model = run([GOOD], moons, question=Question(ASKED, given=given), links="given")
-    asked = told(model).rpartition("###")[2]
-    assert "onto:Moon 3: onto:orbits → onto:Planet" in asked
-    assert "onto:code" not in asked
-
-
-def test_where_it_is_said_that_a_question_names_nothing_nothing_is_shown(
-    moons: KnowledgeGraph,
+@for_each(
+    ("reply", "settings", "why"),
+    [
+        ("I cannot.", {}, ""),
+        ("", {}, ""),
+        ("<sparql>SELECT nonsense</sparql>", {}, ""),
+        (f"{FLIPPED}<sparql>SELECT nonsense</sparql>", {"hypotheses": "prompt"}, "1 failed"),
+    ],
+)
+def test_a_reply_without_a_query_that_runs_is_a_refusal_that_says_why(
+    moons: KnowledgeGraph, reply: str, settings: dict[str, str], why: str
 ) -> None:
-    _, model = run([GOOD], moons, question=Question(ASKED, given=()), links="given", k=0)
+    trace, _ = run([reply], moons, **settings)
 
-    assert "Entities" not in told(model) and "Relations" not in told(model)
-
-
-@pytest.mark.parametrize("reply", ["I cannot.", "", "<sparql>SELECT nonsense</sparql>"])
-def test_a_reply_without_a_query_that_runs_is_a_refusal(moons: KnowledgeGraph, reply: str) -> None:
-    trace, _ = run([reply], moons)
-
-    assert isinstance(trace.outcome, Refusal)
+    assert isinstance(trace.outcome, Refusal) and why in trace.outcome.reason
+    assert not why or trace.outcome.best is not None
 
 
 def test_a_spent_budget_is_a_refusal_and_a_server_that_fails_is_none(moons: KnowledgeGraph) -> None:
@@ -413,36 +355,9 @@ def test_fixed_examples_are_the_same_in_the_same_order_for_all_questions(
     assert prompts[0] == prompts[1] != ""
 
 
-def test_examples_from_elsewhere_show_how_to_put_a_query_together_and_no_names(
-    moons: KnowledgeGraph, tmp_path: Path
-) -> None:
-    query = "PREFIX pet: <http://pets.org/> SELECT ?d { ?d pet:owner pet:Ann }"
-    store = tmp_path / "pets.jsonl"
-    store.write_text(json.dumps({"question": "Which dogs has Ann?", "sparql": query}))
-
-    _, model = run([GOOD], moons, examples=str(store))
-
-    prompt = told(model)
-    assert "about other graphs" in prompt and "Which moons orbit Mars?" not in prompt
-    assert "PREFIX pet: <http://pets.org/>" in prompt and "?d pet:owner pet:Ann" in prompt
-    assert "Entities: <http://pets.org/Ann>" in prompt
-
-
 def test_a_store_that_is_not_there_is_the_operators_to_mend(moons: KnowledgeGraph) -> None:
     with pytest.raises(SetupError, match=r"nowhere\.jsonl"):
         run([GOOD], moons, examples="nowhere.jsonl")
-
-
-def test_beams_keep_the_order_of_their_server(moons: KnowledgeGraph) -> None:
-    beams = [Choice(text) for text in (FLIPPED, GOOD, GOOD)]
-    trace, model = run([beams], moons, hypotheses="beams", n=3)
-
-    [sent] = model.requests
-    assert sent.beams and sent.n == 3 and sent.max_tokens
-    assert [s.query for s in trace.steps if isinstance(s, Draft)][:1] == [
-        "SELECT ?m WHERE { ?m onto:orbits :Jupiter }"
-    ]
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 
 class Late(Counted):
@@ -469,30 +384,19 @@ def test_no_further_query_is_run_when_the_time_for_the_question_is_over(
     assert re.search("for the question (is|are) over", trace.outcome.reason)
 
 
-def test_no_more_rows_are_taken_than_wanted(moons: KnowledgeGraph) -> None:
-    trace, _ = run([GOOD], moons, rows=1)
-
-    assert isinstance(trace.outcome, Answer) and len(trace.outcome.result.rows) == 1
-
-
-def test_a_refusal_says_what_failed_besides_what_was_empty(moons: KnowledgeGraph) -> None:
-    wrong = "<sparql>SELECT nonsense</sparql>"
-    trace, _ = run([FLIPPED + wrong], moons, hypotheses="prompt")
-
-    assert isinstance(trace.outcome, Refusal) and "1 failed" in trace.outcome.reason
-    assert trace.outcome.best is not None
-
-
-@pytest.mark.parametrize("wrong", [{"variant": "few"}, {"match": "x"}, {"choose": "best"}])
-def test_a_wrong_setting_says_what_there_is(wrong: dict[str, str]) -> None:
-    with pytest.raises(SetupError, match="is one of"):
+@for_each(
+    ("wrong", "said"),
+    [
+        ({"variant": "few"}, "is one of"),
+        ({"match": "x"}, "is one of"),
+        ({"choose": "best"}, "is one of"),
+        ({"n": 0}, "'n' is 1 or more"),
+        ({"rows": 0}, "'rows' is 1 or more"),
+    ],
+)
+def test_a_wrong_setting_says_what_there_is(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(SetupError, match=said):
         Dfsl(ScriptedModel([]), **wrong)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("setting", ["n", "rows"])
-def test_a_number_that_leaves_nothing_is_refused(setting: str) -> None:
-    with pytest.raises(SetupError, match=f"'{setting}' is 1 or more"):
-        Dfsl(ScriptedModel([]), **{setting: 0})  # type: ignore[arg-type]
 
 
 def test_values_that_words_name_are_told_with_what_has_them(moons: KnowledgeGraph) -> None:

@@ -1,14 +1,12 @@
 """Graf von Data with scripted models: written actions are done, told, confirmed, and replayed."""
 
-import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
-from tests.graphs import MOONS, PETS
+from tests.methods.moons_asked import names
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs.one_question import trace_of
@@ -16,29 +14,11 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request, User
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graf_von_data import Action, GrafVonData, actions_in
-from askgraph.trace import Answer, Question, Refusal, ToolUse, Trace
-from askgraph.workspace import Workspace
+from askgraph.trace import Answer, Question, Refusal, Trace
 from askgraph.workspace.run_sync import result_of
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
 ALL = "SELECT DISTINCT ?moon WHERE { ?moon onto:orbits :Jupiter }"
-
-
-@pytest.fixture(scope="module")
-def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, KnowledgeGraph]]:
-    folder = tmp_path_factory.mktemp("gvd")
-    opened = {}
-    for name, source in (("moons", MOONS), ("pets", PETS)):
-        (folder / f"{name}.ttl").write_text(source)
-        opened[name] = Workspace(folder / "workspace").open(folder / f"{name}.ttl")
-    yield opened
-    for graph in opened.values():
-        result_of(graph.endpoint.close())
-
-
-@pytest.fixture
-def moons(graphs: dict[str, KnowledgeGraph]) -> KnowledgeGraph:
-    return graphs["moons"]
 
 
 def run(
@@ -53,29 +33,25 @@ def run(
     return trace, model
 
 
-def names(answer: Answer | None) -> set[str]:
-    assert answer is not None
-    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
-
-
 def told(model: ScriptedModel, request: int) -> str:
     return str(model.requests[request].messages[-1])
 
 
-def test_a_query_is_run_and_confirmed(moons: KnowledgeGraph) -> None:
-    replies = [f"Think: clear.\nAct: query('{ALL}')", "Think: fits.\nAct: success('done')"]
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [f"Think: clear.\nAct: query('{ALL}')", "Think: fits.\nAct: success('done')"],
+        [f"Act: query('{ALL}') | success('done')"],
+    ],
+)
+def test_a_query_is_run_and_confirmed_in_two_turns_or_one(
+    moons: KnowledgeGraph, replies: list[str]
+) -> None:
     trace, model = run(replies, moons)
 
-    assert "2 rows" in told(model, 1)
+    assert len(model.requests) == len(replies) and "2 rows" in str(trace.steps)
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
     assert all(not request.tools for request in model.requests), "any model will do"
-
-
-def test_a_query_may_be_run_and_confirmed_in_one_turn(moons: KnowledgeGraph) -> None:
-    trace, model = run([f"Act: query('{ALL}') | success('done')"], moons)
-
-    assert len(model.requests) == 1
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
 
 
 def test_search_and_deref_show_names_and_what_is_said_of_them(moons: KnowledgeGraph) -> None:
@@ -87,26 +63,24 @@ def test_search_and_deref_show_names_and_what_is_said_of_them(moons: KnowledgeGr
     assert shown.index("search(") < shown.index("deref(")
 
 
-@pytest.mark.parametrize(
-    ("individuals", "incoming"), [("outgoing", False), ("neighbourhood", True)]
+@for_each(
+    ("iri", "settings", "shown"),
+    [
+        (":Jupiter", {"individuals": "outgoing"}, None),
+        (":Jupiter", {"individuals": "neighbourhood"}, "onto:orbits"),
+        ("onto:Moon", {"individuals": "outgoing", "schema": "outgoing"}, None),
+        ("onto:Moon", {"individuals": "outgoing", "schema": "specific"}, "onto:radius"),
+    ],
 )
-def test_the_boundary_of_an_individual_is_a_setting(
-    moons: KnowledgeGraph, individuals: str, incoming: bool
+def test_the_boundaries_of_things_and_of_classes_are_settings(
+    moons: KnowledgeGraph, iri: str, settings: dict[str, str], shown: str | None
 ) -> None:
-    replies = ["Act: deref(':Jupiter')", "Act: fail('enough')"]
-    _, model = run(replies, moons, propose=False, individuals=individuals)
+    _, model = run(
+        [f"Act: deref('{iri}')", "Act: fail('enough')"], moons, propose=False, **settings
+    )
 
-    assert ("onto:orbits" in told(model, 1)) is incoming
-
-
-@pytest.mark.parametrize(("schema", "around"), [("outgoing", False), ("specific", True)])
-def test_the_boundary_of_a_class_is_a_setting_of_its_own(
-    moons: KnowledgeGraph, schema: str, around: bool
-) -> None:
-    replies = ["Act: deref('onto:Moon')", "Act: fail('enough')"]
-    _, model = run(replies, moons, propose=False, individuals="outgoing", schema=schema)
-
-    assert ("onto:radius" in told(model, 1)) is around
+    found = [one for one in ("onto:orbits", "onto:radius") if one in told(model, 1)]
+    assert (shown in found) if shown else not found
 
 
 def test_as_published_a_resource_is_all_of_its_triples(moons: KnowledgeGraph) -> None:
@@ -205,46 +179,14 @@ def test_a_model_that_never_ends_costs_at_most_its_cycles(moons: KnowledgeGraph)
     assert isinstance(trace.outcome, Answer) and trace.outcome.confidence <= 0.4
 
 
-def test_a_budget_of_tokens_ends_the_run_with_its_best_attempt(moons: KnowledgeGraph) -> None:
-    def explores(request: Request) -> Reply:
-        return f"Act: query('{ALL} # {len(request.messages)}')"
-
-    method = GrafVonData(ScriptedModel(explores), tokens=5_000, cycles=100)
-    trace = result_of(trace_of(Question("Which moons?"), method=method, name="gvd", graphs=[moons]))
-
-    spent = trace.outcome.usage
-    assert spent.input_tokens + spent.output_tokens <= 5_000 + REPLY
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
-
-
-def test_of_several_graphs_the_one_that_fits_is_taken(graphs: dict[str, KnowledgeGraph]) -> None:
+def test_of_several_graphs_the_one_that_fits_is_taken(
+    moons: KnowledgeGraph, pets: KnowledgeGraph
+) -> None:
     replies = ["Act: query('SELECT ?who WHERE { :Rex :owner ?who }') | success('')"]
-    trace, _ = run(replies, *graphs.values(), question="Who is the owner of Rex?")
+    trace, _ = run(replies, moons, pets, question="Who is the owner of Rex?")
 
     assert isinstance(trace.outcome, Answer)
     assert trace.outcome.graph == "pets" and names(trace.outcome) == {"Ann"}
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_a_run_is_replayed_without_model_and_graph(
-    graphs: dict[str, KnowledgeGraph], several: bool
-) -> None:
-    replies = [f"Act: search('Io') | query('{ALL}')", "Act: success('')"]
-    chosen = tuple(graphs.values()) if several else (graphs["moons"],)
-    trace, _ = run(replies, *chosen)
-
-    async def replayed() -> list[object]:
-        method = GrafVonData(ScriptedModel([]))
-        async with aclosing(method.replay(trace)) as steps:  # type: ignore[type-var]
-            return [step async for step in steps]
-
-    again = asyncio.run(replayed())
-    assert [type(step) for step in again] == [type(step) for step in trace.steps]
-    uses = [step for step in again if isinstance(step, ToolUse)]
-    assert uses == [step for step in trace.steps if isinstance(step, ToolUse)]
-    last = again[-1]
-    assert isinstance(last, Answer) and isinstance(trace.outcome, Answer)
-    assert (last.query, last.result) == (trace.outcome.query, trace.outcome.result)
 
 
 @pytest.mark.parametrize("wrong", [{"individuals": "specific"}, {"schema": "all"}])
@@ -258,12 +200,6 @@ NAMES = ("search", "deref", "query", "success", "fail", "chat")
 
 def read(text: str) -> list[tuple[str, str]]:
     return [(action.name, action.argument) for action in actions_in(text, NAMES)]
-
-
-def test_several_actions_are_read_in_order() -> None:
-    text = "Think: two names.\nAct: search('Io') | deref(\"http://example.org/Jupiter\")"
-
-    assert read(text) == [("search", "Io"), ("deref", "http://example.org/Jupiter")]
 
 
 @for_each(
@@ -283,24 +219,23 @@ def test_an_argument_may_hold_quotes_bars_and_brackets(written: str, argument: s
     assert read(f"Think: so.\n**Act:** {written}") == [("query", argument)]
 
 
-def test_what_a_model_makes_up_as_observation_is_left_out() -> None:
-    text = "Act: search('Io')\nObserve: ex:Io\nAct is done. search('Europa')"
-
-    assert read(text) == [("search", "Io")]
-
-
-def test_actions_before_the_last_act_are_only_talk() -> None:
-    text = "Act: I could search('Io') again.\nThink: no.\nAct: fail('nothing found')"
-
-    assert read(text) == [("fail", "nothing found")]
-
-
-def test_an_action_given_twice_is_done_once() -> None:
-    assert read("Act: search('Io') | search('Io')") == [("search", "Io")]
-
-
-def test_words_that_only_end_like_an_action_are_none() -> None:
-    assert read("Act: research('Io') and subquery('x')") == []
+@for_each(
+    ("text", "actions"),
+    [
+        (
+            "Think: two.\nAct: search('Io') | deref(\"http://example.org/Jupiter\")",
+            [("search", "Io"), ("deref", "http://example.org/Jupiter")],
+        ),
+        ("Act: search('Io')\nObserve: ex:Io\nAct is done. search('Europa')", [("search", "Io")]),
+        ("Act: I could search('Io').\nThink: no.\nAct: fail('nothing')", [("fail", "nothing")]),
+        ("Act: search('Io') | search('Io')", [("search", "Io")]),
+        ("Act: research('Io') and subquery('x')", []),
+    ],
+)
+def test_the_actions_of_the_last_act_are_read_in_order_each_once(
+    text: str, actions: list[tuple[str, str]]
+) -> None:
+    assert read(text) == actions
 
 
 @given(st.text(max_size=300))

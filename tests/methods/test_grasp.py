@@ -1,15 +1,12 @@
 """GRASP with scripted models: what it shows them, does for them, and makes of what they say."""
 
-import asyncio
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from tests.each import for_each
-from tests.graphs import MOONS, PETS
+from tests.methods.moons_asked import names
 
 from askgraph.errors import Overloaded, SetupError
 from askgraph.evaluation.runs.one_question import trace_of
@@ -21,14 +18,12 @@ from askgraph.methods.grasp import Grasp
 from askgraph.trace import (
     Answer,
     Earlier,
-    ModelTurn,
     Prompt,
     Question,
     Refusal,
     ToolUse,
     Trace,
 )
-from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 
 REPLY = 40  # tokens of a scripted reply: a script does not heed `max_tokens`, as servers do
@@ -37,26 +32,7 @@ BIG = "SELECT ?moon WHERE { ?moon onto:radius ?r FILTER(?r > 1700) }"
 NONE = "SELECT ?moon WHERE { ?moon onto:orbits :Io }"
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("grasp")
-    (folder / "moons.ttl").write_text(MOONS)
-    (folder / "pets.ttl").write_text(PETS)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def moons(place: Path) -> Iterator[KnowledgeGraph]:
-    graph = Workspace(place / "workspace").open(place / "moons.ttl")
-    yield graph
-    result_of(graph.endpoint.close())
-
-
-@pytest.fixture(scope="module")
-def pets(place: Path) -> Iterator[KnowledgeGraph]:
-    graph = Workspace(place / "workspace").open(place / "pets.ttl")
-    yield graph
-    result_of(graph.endpoint.close())
+FOLLOWING = Question("Which moons orbit Mars?", before=(Earlier("Moons?", ALL),))
 
 
 def call(tool: str, /, **arguments: object) -> ToolCall:
@@ -72,7 +48,7 @@ def answered(query: str, *columns: str, **more: object) -> ToolCall:
 
 
 def run(
-    replies: Sequence[Reply],
+    replies: Sequence[Reply] | Callable[[Request], Reply],
     *graphs: KnowledgeGraph,
     question: str | Question = "Which moons orbit Jupiter?",
     **settings: object,
@@ -81,10 +57,6 @@ def run(
     method = Grasp(model, **{"feedback": "never", **settings})  # type: ignore[arg-type]
     asked = Question(question) if isinstance(question, str) else question
     return result_of(trace_of(asked, method=method, name="grasp", graphs=graphs)), model
-
-
-def names(answer: Answer) -> set[str]:
-    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
 
 
 def told(model: ScriptedModel, request: int) -> str:
@@ -147,15 +119,6 @@ def test_similar_examples_may_be_those_whose_embeddings_are_near(moons: Knowledg
     assert "Neptune" in looked.observation.text
 
 
-def test_nothing_is_said_of_candidates_that_are_not_shown(moons: KnowledgeGraph) -> None:
-    _, model = run([answered(ALL, "moon")], moons, propose=False, guarded=False)
-    _, other = run([answered(ALL, "moon")], moons)
-
-    instruction, offering = (str(one.requests[0].messages[0]) for one in (model, other))
-    assert "andidate" in offering and "andidate" not in instruction
-    assert "has every condition of the question" in instruction
-
-
 def test_who_gives_feedback_knows_the_rules(moons: KnowledgeGraph) -> None:
     done = '{"status": "done", "feedback": ""}'
     for preset, rule in (("best", "has every condition"), ("paper", "ASK query")):
@@ -166,18 +129,6 @@ def test_who_gives_feedback_knows_the_rules(moons: KnowledgeGraph) -> None:
         rules, asked = map(str, model.requests[1].messages)
         assert rule in rules and rule in str(model.requests[0].messages[0])
         assert ("Io and Europa." in asked) is (preset == "paper")
-
-
-def test_as_published_the_model_says_the_answer_in_words(moons: KnowledgeGraph) -> None:
-    final = call("answer", query=ALL, text="Io and  Europa do.")
-
-    trace, _ = run([final], moons, preset="paper")
-    again, _ = run([final], moons, interpret=True, guarded=False, plain=True)
-
-    for one in (trace, again):
-        assert isinstance(one.outcome, Answer)
-        assert one.outcome.interpretation == "Io and Europa do."
-        assert names(one.outcome) == {"Io", "Europa"}
 
 
 def test_as_published_a_query_runs_as_it_is_and_its_error_is_told_as_it_is(
@@ -265,19 +216,23 @@ def test_a_cancelled_run_is_a_refusal_with_the_reason_and_the_best_attempt(
     assert names(trace.outcome.best) == {"Io", "Europa"}
 
 
-def test_a_model_that_never_answers_costs_at_most_the_step_limit(moons: KnowledgeGraph) -> None:
-    def explores(request: Request) -> Reply:
-        return call("execute", query=f"{ALL} # {len(request.messages)}")
+def explores(request: Request) -> Reply:
+    """Run the query again and again, each time another text."""
+    return call("execute", query=f"{ALL} # {len(request.messages)}")
 
-    model = ScriptedModel(explores)
-    method = Grasp(model, steps=7)
-    trace = result_of(
-        trace_of(Question("Which moons?"), method=method, name="grasp", graphs=[moons])
-    )
 
-    assert len(model.requests) == 7
+@pytest.mark.parametrize("bound", [{"steps": 7}, {"tokens": 5_000}])
+def test_a_model_that_never_answers_costs_at_most_its_bounds(
+    moons: KnowledgeGraph, bound: dict[str, int]
+) -> None:
+    trace, model = run(explores, moons, question="Which moons?", **bound)
+
     assert isinstance(trace.outcome, Answer), "the last query with a result is taken"
-    assert trace.outcome.confidence <= 0.4
+    assert trace.outcome.confidence <= 0.4 and names(trace.outcome) == {"Io", "Europa"}
+    spent = trace.outcome.usage
+    assert len(model.requests) <= 7 and spent.input_tokens + spent.output_tokens <= 12_000
+    if "tokens" in bound:
+        assert spent.input_tokens + spent.output_tokens <= 5_000 + REPLY
 
 
 @pytest.mark.parametrize("period", [1, 2])
@@ -289,30 +244,11 @@ def test_a_model_that_goes_round_in_circles_is_told_and_then_stopped(
     def circles(request: Request) -> Reply:
         return turns[sum(not isinstance(m, ToolResult) for m in request.messages) % period]
 
-    model = ScriptedModel(circles)
-    method = Grasp(model, steps=50, feedback="never")
-    trace = result_of(
-        trace_of(Question("Which moons orbit Jupiter?"), method=method, name="", graphs=[moons])
-    )
+    trace, model = run(circles, moons, steps=50)
 
     assert len(model.requests) < 12
     assert "once more" in str(model.requests[-1].messages)
     assert isinstance(trace.outcome, Answer | Refusal)
-
-
-def test_the_budget_ends_a_run_with_its_best_attempt(moons: KnowledgeGraph) -> None:
-    def explores(request: Request) -> Reply:
-        return call("execute", query=f"{ALL} # {len(request.messages)}")
-
-    model = ScriptedModel(explores)
-    method = Grasp(model, tokens=5_000)
-    trace = result_of(
-        trace_of(Question("Which moons?"), method=method, name="grasp", graphs=[moons])
-    )
-
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
-    spent = trace.outcome.usage
-    assert spent.input_tokens + spent.output_tokens <= 5_000 + REPLY
 
 
 def test_a_budget_that_allows_no_call_still_gives_what_graph_search_found(
@@ -346,16 +282,6 @@ def test_an_empty_result_is_looked_at_again_by_the_same_model(moons: KnowledgeGr
     ]
 
 
-def test_without_the_guard_an_iri_that_nothing_showed_is_looked_at_again(
-    moons: KnowledgeGraph,
-) -> None:
-    done = '{"status": "done", "feedback": ""}'
-    replies: list[Reply] = [answered(ALL, "moon"), done]
-    _, model = run(replies, moons, propose=False, guarded=False, feedback="risk")
-
-    assert "http://example.org/onto#orbits" in told(model, 1)
-
-
 def test_feedback_comes_at_most_twice_and_ends_with_done(moons: KnowledgeGraph) -> None:
     refine = '{"status": "refine", "feedback": "Say it otherwise."}'
     replies: list[Reply] = [answered(ALL, "moon"), refine, answered(BIG, "moon"), refine]
@@ -370,12 +296,6 @@ def test_feedback_comes_at_most_twice_and_ends_with_done(moons: KnowledgeGraph) 
     assert len(model.requests) == 2
 
 
-def test_an_answer_without_risk_is_not_looked_at_again(moons: KnowledgeGraph) -> None:
-    _, model = run([answered(ALL, "moon")], moons, feedback="risk")
-
-    assert len(model.requests) == 1
-
-
 def test_of_several_graphs_the_model_names_the_one(
     moons: KnowledgeGraph, pets: KnowledgeGraph
 ) -> None:
@@ -388,34 +308,40 @@ def test_of_several_graphs_the_model_names_the_one(
     assert trace.outcome.graph == "pets" and names(trace.outcome) == {"Ann"}
 
 
-def test_a_follow_up_question_comes_with_what_was_asked_before(moons: KnowledgeGraph) -> None:
-    follow = Question("And Mars?", before=(Earlier("Which moons orbit Jupiter?", ALL),))
-    _, model = run([answered(ALL, "moon")], moons, question=follow)
-
-    assert "Which moons orbit Jupiter?" in told(model, 0) and ALL in told(model, 0)
-
-
-@pytest.mark.parametrize(("before", "calls"), [((), 2), ((Earlier("Moons?", ALL),), 1)])
-def test_graph_search_raises_doubt_only_of_a_question_that_stands_by_itself(
-    moons: KnowledgeGraph, before: tuple[Earlier, ...], calls: int
+@for_each(
+    ("question", "query", "settings", "calls"),
+    [
+        ("Which moons orbit Jupiter?", ALL, {}, 1),
+        ("Which moons orbit Jupiter?", ALL, {"propose": False, "guarded": False}, 2),
+        ("Which moons orbit Mars?", "SELECT ?moon WHERE { ?moon a onto:Moon }", {}, 2),
+        (FOLLOWING, "SELECT ?moon WHERE { ?moon a onto:Moon }", {}, 1),
+    ],
+)
+def test_feedback_on_risk_is_for_what_nothing_showed_and_graph_search_contradicts(
+    moons: KnowledgeGraph,
+    question: str | Question,
+    query: str,
+    settings: dict[str, bool],
+    calls: int,
 ) -> None:
-    asked = Question("Which moons orbit Mars?", before=before)
-    every = "SELECT ?moon WHERE { ?moon a onto:Moon }"
-    replies: list[Reply] = [answered(every, "moon"), '{"status": "done", "feedback": "Good."}']
-    _, model = run(replies, moons, question=asked, feedback="risk")
+    replies: list[Reply] = [answered(query, "moon"), '{"status": "done", "feedback": "Good."}']
+    _, model = run(replies, moons, question=question, feedback="risk", **settings)
 
     assert len(model.requests) == calls
+    if settings:
+        assert "http://example.org/onto#orbits" in told(model, 1)
 
 
-def test_who_looks_at_a_follow_up_question_again_sees_what_was_asked_before(
+def test_a_follow_up_question_comes_with_what_was_asked_before_to_both(
     moons: KnowledgeGraph,
 ) -> None:
     follow = Question("And Mars?", before=(Earlier("Which moons orbit Jupiter?", ALL),))
     replies: list[Reply] = [answered(BIG, "moon"), '{"status": "done", "feedback": "Good."}']
     _, model = run(replies, moons, question=follow, feedback="always")
 
-    review = told(model, 1)
-    assert "Which moons orbit Jupiter?" in review and "Question: And Mars?" in review
+    for request in (0, 1):
+        assert "Which moons orbit Jupiter?" in told(model, request)
+        assert "Question: And Mars?" in told(model, request)
 
 
 def test_a_query_in_the_text_is_of_the_graph_that_was_named_last(
@@ -459,35 +385,6 @@ def test_what_a_lookup_did_not_find_is_not_shown(moons: KnowledgeGraph) -> None:
     _, model = run([call("cancel", reason="?")], moons, question="Quux?")
 
     assert "Candidates" not in told(model, 0)
-
-
-def test_a_run_is_replayed_without_model_and_graph(moons: KnowledgeGraph) -> None:
-    verdict = '{"status": "refine", "feedback": "Again."}'
-    replies: list[Reply] = [
-        call("execute", query=BIG),
-        answered(ALL, "moon"),
-        verdict,
-        answered(BIG, "moon"),
-    ]
-    trace, _ = run(replies, moons, feedback="always", feedbacks=1)
-
-    async def replayed() -> list[object]:
-        method = Grasp(ScriptedModel([]), feedback="always", feedbacks=1)
-        async with aclosing(method.replay(trace)) as steps:  # type: ignore[type-var]
-            return [step async for step in steps]
-
-    again = asyncio.run(replayed())
-    assert [type(step) for step in again] == [type(step) for step in trace.steps]
-    turns = [step for step in again if isinstance(step, ModelTurn)]
-    assert turns == [step for step in trace.steps if isinstance(step, ModelTurn)]
-    last, outcome = again[-1], trace.outcome
-    assert isinstance(last, Answer) and isinstance(outcome, Answer)
-    assert (last.query, last.result, last.confidence) == (
-        outcome.query,
-        outcome.result,
-        outcome.confidence,
-    )
-    assert last.usage.input_tokens == outcome.usage.input_tokens
 
 
 @for_each(

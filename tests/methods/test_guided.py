@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,24 +34,25 @@ from askgraph.trace import (
     ToolUse,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
 
 QUESTIONS = [
     question.text
     for question in read_questions(sample.questions_path().with_suffix(".jsonl"))
     if question.sparql
 ]
-ROLES = "What were the roles of the crew members of Skylab 4?"
 GALILEO = "Which moons of Jupiter were discovered by Galileo?"
 OWN = "SELECT DISTINCT ?moon WHERE { ?moon ont:orbits space:Jupiter ; ont:discoverer ?who }"
 EMPTY = "SELECT DISTINCT ?moon WHERE { ?moon ont:orbits space:Titan }"
 
 
-@pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    graph = Workspace(tmp_path_factory.mktemp("guided")).open(sample.graph_path())
-    yield graph
-    result_of(graph.endpoint.close())
+WRONG = "SELECT ?moon { ?moon ont:orbitz space:Jupiter }"
+PLAIN = "SELECT DISTINCT ?who { ?moon ont:orbits space:Jupiter ; ont:discoverer ?who }"
+NAUGHT = "SELECT (COUNT(DISTINCT ?m) AS ?n) { ?m ont:orbits space:Mars, space:Jupiter }"
+UNBOUND = "SELECT DISTINCT ?m ?x { ?m ont:orbits space:Jupiter OPTIONAL { ?m ont:role ?x } }"
+YES = reply(query="ASK { space:Io ont:orbits space:Jupiter }", sure=0.5)
+CANCEL = ToolCall("1", "cancel", '{"reason": "Nothing is said of moons."}')
+UNSEEN = "You have not seen this result yet"
+APART = "(?=.*Only your query: ).*candidate 1 has"
 
 
 async def searched(graph: KnowledgeGraph, question: str, **settings: object) -> object:
@@ -59,18 +60,22 @@ async def searched(graph: KnowledgeGraph, question: str, **settings: object) -> 
     return [step async for step in method.answer(Question(question), [graph])][-1]
 
 
-@for_each("question", QUESTIONS[::6])
-async def test_the_first_candidate_is_graph_searchs_answer(
-    space: KnowledgeGraph, question: str
+async def test_choosing_the_first_candidate_gives_graph_searchs_answer_for_a_small_prompt(
+    space: KnowledgeGraph,
 ) -> None:
-    steps, _ = await guided(space, question, [reply(choose=1)])
-    own = await searched(space, question, answer_from=0.0)
+    instructions = set()
+    for question in QUESTIONS[::6]:
+        steps, model = await guided(space, question, [reply(choose=1)])
+        own = await searched(space, question, answer_from=0.0)
 
-    found = outcome(steps)
-    assert isinstance(own, Answer) and isinstance(found, Answer)
-    assert (found.query, found.result.rows) == (own.query, own.result.rows)
-    assert (found.answer_columns, found.words) == (own.answer_columns, own.words)
-    assert found.evidence == own.evidence and turns(steps) == 1
+        found = outcome(steps)
+        assert isinstance(own, Answer) and isinstance(found, Answer)
+        assert (found.query, found.result.rows) == (own.query, own.result.rows)
+        assert (found.answer_columns, found.words) == (own.answer_columns, own.words)
+        assert found.evidence == own.evidence and turns(steps) == 1
+        assert estimated_input(model.requests[0]) <= 3_000
+        instructions.add(model.requests[0].messages[0])
+    assert len(instructions) == 1
 
 
 @for_each(
@@ -94,6 +99,74 @@ async def test_replies_that_are_no_use_end_in_graph_searchs_answer(
     found = outcome(steps)
     assert isinstance(own, Answer) and isinstance(found, Answer)
     assert found.query == own.query and found.cut_short
+
+
+@for_each(
+    ("replies", "told", "turned", "query"),
+    [
+        ([reply(query=PLAIN, sure=0.8)], None, 1, "?who"),
+        ([reply(query=WRONG), reply(choose=1)], "no predicate ont:orbitz.*ont:orbits", 2, ""),
+        ([reply(query=EMPTY), reply(choose=1)], "no result.*other direction", 2, ""),
+        ([reply(query=OWN, sure=0.4), reply(query=EMPTY)], UNSEEN, 2, "?who"),
+        ([reply(query=NAUGHT, sure=0.9), "same"], "nothing to count", 2, ""),
+        ([reply(query=UNBOUND, sure=0.9), "same"], "[?]x never has a value", 2, ""),
+        ([reply(query=OWN, sure=0.9), "same"], "Candidate 1 leaves no word out, and gives", 2, ""),
+        ([reply(choose=1, query=OWN, sure=0.4), reply(query="same")], APART, 2, "?who"),
+        ([reply(choose=1, query=PLAIN, sure=0.4), "same"], UNSEEN, 2, "?who"),
+        (["same", reply(choose=1)], "nothing before this", 2, ""),
+        ([reply(ask="Which?"), reply(choose=1)], "decide yourself", 2, ""),
+        ([f"Here it is:\n```sparql\n{PLAIN}\n```"] * 2, UNSEEN, 2, "?who"),
+    ],
+)
+async def test_a_doubt_is_told_with_its_evidence_and_the_last_answer_with_rows_stands(
+    space: KnowledgeGraph, replies: Sequence[Reply], told: str | None, turned: int, query: str
+) -> None:
+    steps, model = await guided(space, GALILEO, replies, turns=0)
+
+    assert query in best_query(steps) and turns(steps) == turned
+    assert isinstance(outcome(steps), Answer | Clarification)
+    if told is not None:
+        assert re.search(told, said(model, 1), re.DOTALL)
+        assert ("candidate 1 has" in said(model, 1)) is (told == APART)
+
+
+async def test_a_yes_or_no_that_nobody_has_seen_is_shown(space: KnowledgeGraph) -> None:
+    steps, model = await guided(space, "Does Io orbit Saturn?", [YES, "same"])
+
+    assert "Your query gives yes." in said(model, 1)
+    assert "ASK" in best_query(steps) and turns(steps) == 2
+
+
+async def test_a_query_is_mended_before_it_runs(space: KnowledgeGraph) -> None:
+    asked = "What were the roles of the crew members of Skylab 4?"
+    flipped = reply(query="SELECT ?m { space:Skylab_4 ont:mission ?m . ?m ont:role ?role }")
+    mended, _ = await guided(space, asked, [flipped], looks=0, turns=0)
+
+    assert "space:Skylab_4 ^ont:mission ?m" in best_query(mended)
+
+
+NONE = reply(thought="There are none.")
+
+
+@for_each(
+    ("replies", "settings", "why"),
+    [
+        ([NONE, NONE], {}, "There are none."),
+        ([reply(query=OWN, sure=0.5), NONE, NONE], {}, "There are none."),
+        ([[Choice(NONE)] * 3], {"n": 3}, "There are none."),
+        ([reply(query=EMPTY)] * 2 + [Choice(calls=(CANCEL,))], {}, "Nothing is said of moons."),
+    ],
+)
+async def test_a_model_that_insists_on_a_lack_is_believed(
+    space: KnowledgeGraph, replies: Sequence[Reply], settings: dict[str, object], why: str
+) -> None:
+    steps, model = await guided(space, GALILEO, replies, **settings)
+
+    found = outcome(steps)
+    assert isinstance(found, Refusal) and why in found.reason
+    assert found.best is None or found.best.confidence <= 0.3
+    if replies[0] == NONE:
+        assert "Are you sure?" in said(model, 1)
 
 
 RARE = """
@@ -129,127 +202,12 @@ async def test_of_a_brief_prompt_a_small_model_chooses_a_number(
     assert "Shapes:" not in prompt_text(steps) and estimated_input(model.requests[0]) <= 900
 
 
-async def test_a_query_in_plain_text_is_taken(space: KnowledgeGraph) -> None:
-    plain = f"Here it is:\n```sparql\n{OWN}\n```"
-    steps, _ = await guided(space, GALILEO, [plain, plain])
-
-    assert "ont:discoverer ?who" in best_query(steps)
-
-
-async def test_a_declared_lack_is_asked_for_once_more_and_then_believed(
-    space: KnowledgeGraph,
-) -> None:
-    none = reply(thought="The graph has no such moons.")
-    steps, model = await guided(space, GALILEO, [none, none])
-
-    found = outcome(steps)
-    assert isinstance(found, Refusal) and found.reason == "The graph has no such moons."
-    assert found.best is not None and found.best.confidence <= 0.3
-    assert "Are you sure?" in said(model, 1)
-
-
-async def test_an_unknown_name_is_told_with_the_nearest_one(space: KnowledgeGraph) -> None:
-    wrong = reply(query="SELECT ?moon { ?moon ont:orbitz space:Jupiter }")
-    steps, model = await guided(space, GALILEO, [wrong, reply(choose=1)])
-
-    assert "no predicate ont:orbitz" in said(model, 1) and "ont:orbits" in said(model, 1)
-    assert isinstance(outcome(steps), Answer) and turns(steps) == 2
-
-
-async def test_an_empty_result_is_told_with_its_reason(space: KnowledgeGraph) -> None:
-    steps, model = await guided(space, GALILEO, [reply(query=EMPTY), reply(choose=1)])
-
-    assert "no result" in said(model, 1) and "other direction" in said(model, 1)
-    assert isinstance(outcome(steps), Answer)
-
-
 async def test_without_looks_it_is_never_asked_again(space: KnowledgeGraph) -> None:
     steps, _ = await guided(space, GALILEO, [reply(query=EMPTY)], looks=0, turns=0)
 
     found = outcome(steps)
     assert isinstance(found, Refusal) and found.reason == "No query that was found has a result."
     assert found.best is not None and found.best.why_empty and turns(steps) == 1
-
-
-async def test_the_last_answer_with_rows_stands(space: KnowledgeGraph) -> None:
-    unsure = reply(query=OWN, sure=0.4)
-    steps, model = await guided(space, GALILEO, [unsure, reply(query=EMPTY)], turns=0)
-
-    assert "ont:discoverer ?who" in best_query(steps)
-    assert "You have not seen this result yet" in said(model, 1)
-    assert "candidate 1 has" not in said(model, 1)  # which it neither took nor edited
-
-
-PLAIN = "SELECT DISTINCT ?who { ?moon ont:orbits space:Jupiter ; ont:discoverer ?who }"
-NAUGHT = "SELECT (COUNT(DISTINCT ?m) AS ?n) { ?m ont:orbits space:Mars, space:Jupiter }"
-UNBOUND = "SELECT DISTINCT ?m ?x { ?m ont:orbits space:Jupiter OPTIONAL { ?m ont:role ?x } }"
-
-
-async def test_a_plain_result_that_the_model_is_sure_of_need_not_be_seen(
-    space: KnowledgeGraph,
-) -> None:
-    steps, _ = await guided(space, GALILEO, [reply(query=PLAIN, sure=0.8)])
-
-    assert "?who" in best_query(steps) and turns(steps) == 1
-
-
-@pytest.mark.parametrize(
-    ("query", "told"), [(NAUGHT, "nothing to count"), (UNBOUND, "?x never has a value")]
-)
-async def test_an_odd_result_is_shown_however_sure_the_model_is(
-    space: KnowledgeGraph, query: str, told: str
-) -> None:
-    steps, model = await guided(space, GALILEO, [reply(query=query, sure=0.9), "same"], turns=0)
-
-    assert told in said(model, 1) and turns(steps) == 2
-
-
-async def test_another_result_than_what_graph_search_is_sure_of_is_shown(
-    space: KnowledgeGraph,
-) -> None:
-    _, model = await guided(space, GALILEO, [reply(query=OWN, sure=0.9), "same"])
-
-    assert "Candidate 1 leaves no word out, and gives something else." in said(model, 1)
-
-
-async def test_an_edit_is_told_apart_from_the_candidate_that_was_edited(
-    space: KnowledgeGraph,
-) -> None:
-    edited = reply(choose=1, query=OWN, sure=0.4)
-    steps, model = await guided(space, GALILEO, [edited, reply(query="same")])
-
-    assert "Only your query: " in said(model, 1) and "candidate 1 has" in said(model, 1)
-    assert "ont:discoverer ?who" in best_query(steps) and turns(steps) == 2
-
-
-async def test_an_edit_that_gives_other_things_is_not_compared(space: KnowledgeGraph) -> None:
-    who = "SELECT DISTINCT ?who { ?moon ont:orbits space:Jupiter ; ont:discoverer ?who }"
-    _, model = await guided(space, GALILEO, [reply(choose=1, query=who, sure=0.4), "same"])
-
-    assert "You have not seen this result yet" in said(model, 1)
-    assert "candidate 1 has" not in said(model, 1)
-
-
-async def test_a_yes_or_no_that_nobody_has_seen_is_shown(space: KnowledgeGraph) -> None:
-    ask = reply(query="ASK { space:Io ont:orbits space:Jupiter }", sure=0.5)
-    steps, model = await guided(space, "Does Io orbit Saturn?", [ask, "same"])
-
-    assert "Your query gives yes." in said(model, 1)
-    assert "ASK" in best_query(steps) and turns(steps) == 2
-
-
-async def test_the_same_as_nothing_is_no_reply(space: KnowledgeGraph) -> None:
-    steps, model = await guided(space, GALILEO, ["same", reply(choose=1)])
-
-    assert "nothing before this" in said(model, 1)
-    assert isinstance(outcome(steps), Answer)
-
-
-async def test_a_query_is_mended_before_it_runs(space: KnowledgeGraph) -> None:
-    flipped = reply(query="SELECT ?m { space:Skylab_4 ont:mission ?m . ?m ont:role ?role }")
-    mended, _ = await guided(space, ROLES, [flipped], looks=0, turns=0)
-
-    assert "space:Skylab_4 ^ont:mission ?m" in best_query(mended)
 
 
 async def test_the_model_says_which_columns_answer(space: KnowledgeGraph) -> None:
@@ -275,20 +233,14 @@ async def test_it_asks_back_where_it_is_unsure_and_graph_search_says_something_e
 
 
 async def test_a_question_back_has_options_in_words_with_counts(space: KnowledgeGraph) -> None:
-    back = reply(ask="By whom?", between=[1, 2])
-    steps, _ = await guided(space, GALILEO, [back])
+    steps, _ = await guided(space, GALILEO, [reply(ask="By whom?", between=[1, 2])])
+    back = reply(choose=1, ask="By whom?", between=[1, 2])
+    silent, _ = await guided(space, GALILEO, [back], asks_back=False)
 
     found = outcome(steps)
     assert isinstance(found, Clarification) and found.question == "By whom?"
     assert len(found.options) == 2 and all(one.count and one.words for one in found.options)
-    assert found.best is not None
-
-
-async def test_it_need_not_ask_back(space: KnowledgeGraph) -> None:
-    back = reply(choose=1, ask="By whom?", between=[1, 2])
-    steps, _ = await guided(space, GALILEO, [back], asks_back=False)
-
-    assert isinstance(outcome(steps), Answer)
+    assert found.best is not None and isinstance(outcome(silent), Answer)
 
 
 async def test_the_model_is_not_asked_where_graph_search_is_sure(space: KnowledgeGraph) -> None:
@@ -426,21 +378,14 @@ async def test_graph_search_has_no_say_on_a_question_that_follows_another(
 ) -> None:
     before = (Earlier("Which moons orbit Saturn?", "SELECT ?m { ?m ont:orbits space:Saturn }"),)
     asked = Question("And which orbit Jupiter?", before=before)
-    good, bad = (ScriptedModel([one] * 2) for one in (reply(query=OWN, sure=0.99), "What?"))
+    good, bad = (ScriptedModel([one] * 4) for one in (reply(query=OWN, sure=0.99), "What?"))
     own = [s async for s in Guided(good, ask="unsure", sure_from=0.0).answer(asked, [space])]
-    none = [s async for s in Guided(bad, turns=0).answer(asked, [space])]
 
     assert isinstance(outcome(own), Answer) and len(good.requests) == 1
     assert "Asked before: Which moons orbit Saturn?" in said(good, 0)
-    assert isinstance(outcome(none), Refusal)
-
-
-async def test_nor_where_it_is_consulted_on_one(space: KnowledgeGraph) -> None:
-    before = (Earlier("Which moons orbit Saturn?", "SELECT ?m { ?m ont:orbits space:Saturn }"),)
-    bad = Guided(ScriptedModel(["What?"]), turns=0, others={"graph-search": GraphSearch()})
-    asked = Question("And which orbit Jupiter?", before=before)
-
-    assert isinstance(outcome([s async for s in bad.answer(asked, [space])]), Refusal)
+    for others in ({}, {"graph-search": GraphSearch()}):
+        none = [s async for s in Guided(bad, turns=0, others=others).answer(asked, [space])]
+        assert isinstance(outcome(none), Refusal)
 
 
 async def test_a_model_that_declines_does_not_outvote_two_methods(space: KnowledgeGraph) -> None:
@@ -449,20 +394,6 @@ async def test_a_model_that_declines_does_not_outvote_two_methods(space: Knowled
     steps = [s async for s in method.answer(Question(GALILEO), [space])]
 
     assert isinstance(outcome(steps), Answer)
-
-
-async def test_a_question_back_has_to_be_between_candidates(space: KnowledgeGraph) -> None:
-    steps, model = await guided(space, GALILEO, [reply(ask="Which?"), reply(choose=1)])
-
-    assert "decide yourself" in said(model, 1) and isinstance(outcome(steps), Answer)
-
-
-async def test_where_most_replies_decline_there_is_no_answer(space: KnowledgeGraph) -> None:
-    none = Choice(reply(thought="The graph has no such moons."))
-    steps, _ = await guided(space, GALILEO, lambda request: [none] * request.n, n=3)
-
-    found = outcome(steps)
-    assert isinstance(found, Refusal) and found.reason == "The graph has no such moons."
 
 
 async def test_most_voices_have_to_ask_back(space: KnowledgeGraph) -> None:
@@ -474,28 +405,9 @@ async def test_most_voices_have_to_ask_back(space: KnowledgeGraph) -> None:
     assert isinstance(outcome(most), Clarification)
 
 
-async def test_a_model_that_gives_up_on_its_second_look_is_believed(space: KnowledgeGraph) -> None:
-    script = [reply(query=OWN, sure=0.5), reply(thought="There are none.")]
-    steps, _ = await guided(space, GALILEO, [*script, reply(thought="There are none.")])
-
-    found = outcome(steps)
-    assert isinstance(found, Refusal) and found.reason == "There are none."
-    assert found.best is not None and found.best.confidence <= 0.3
-
-
-async def test_one_that_cancels_while_it_looks_things_up_is_believed(space: KnowledgeGraph) -> None:
-    cancel = ToolCall("1", "cancel", '{"reason": "Nothing is said of moons."}')
-    script: list[Reply] = [reply(query=EMPTY), reply(query=EMPTY), Choice(calls=(cancel,))]
-    steps, _ = await guided(space, GALILEO, script)
-
-    found = outcome(steps)
-    assert isinstance(found, Refusal) and "Nothing is said of moons." in found.reason
-
-
 async def test_a_yes_or_no_is_not_given_up_for_an_empty_result(space: KnowledgeGraph) -> None:
-    ask = reply(query="ASK { space:Io ont:orbits space:Jupiter }", sure=0.5)
     question = "Which things does Io orbit?"
-    steps, _ = await guided(space, question, [ask, reply(query=EMPTY)], turns=0)
+    steps, _ = await guided(space, question, [YES, reply(query=EMPTY)], turns=0)
 
     found = outcome(steps)
     best = found if isinstance(found, Answer) else found.best
@@ -526,14 +438,6 @@ async def test_the_time_holds_for_methods_that_are_consulted(space: KnowledgeGra
     assert isinstance(found, Answer) and found.cut_short and found.usage.seconds < 30
 
 
-async def test_without_candidates_none_is_missed(space: KnowledgeGraph) -> None:
-    steps, model = await guided(
-        space, GALILEO, [reply(query=OWN, sure=0.6)], detail="no-candidates"
-    )
-
-    assert isinstance(outcome(steps), Answer | Clarification) and len(model.requests) == 1
-
-
 async def test_the_same_question_has_the_same_candidates_however_busy_it_is(
     space: KnowledgeGraph,
 ) -> None:
@@ -541,13 +445,6 @@ async def test_the_same_question_has_the_same_candidates_however_busy_it_is(
     runs = await asyncio.gather(*(guided(space, one, _first) for one in QUESTIONS[:12]))
 
     assert [prompt_text(steps) for steps, _ in runs] == alone
-
-
-@for_each("question", QUESTIONS[::8])
-async def test_the_prompt_has_at_most_3000_tokens(space: KnowledgeGraph, question: str) -> None:
-    _, model = await guided(space, question, [reply(choose=1)])
-
-    assert estimated_input(model.requests[0]) <= 3_000
 
 
 async def test_the_prompt_shows_what_the_graph_holds(space: KnowledgeGraph) -> None:
@@ -627,16 +524,6 @@ async def test_no_candidate_only_adds_a_column_or_gives_the_same_rows(tmp_path: 
     gives = re.findall(r"^   → .*?: (.*)$", candidates, re.MULTILINE)
     assert gives[0] == '"Alpha", 9; "Beta", 6' and len({*gives}) == len(gives)
     assert ':p1, "Alpha", 9' not in candidates
-
-
-async def test_the_instruction_never_changes_between_questions(space: KnowledgeGraph) -> None:
-    systems = set()
-    for question in QUESTIONS[:4]:
-        steps, _ = await guided(space, question, [reply(choose=1)])
-        prompt = next(step for step in steps if isinstance(step, Prompt))
-        systems.add(prompt.messages[0])
-
-    assert len(systems) == 1
 
 
 async def test_the_cost_of_all_calls_is_told(space: KnowledgeGraph) -> None:

@@ -1,7 +1,7 @@
 """Guided under a veil: who is asked at all, and that no placeholder ever reaches a person."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,6 @@ from askgraph.trace import (
     Step,
 )
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
 
 QUESTIONS = [
     question.text
@@ -43,13 +42,6 @@ MASKED = re.compile(
     r"(?P<year>hidden:v\d+) \(a year, or a number\)\?\Z"
 )
 THOUGHT = "Hidden:e1 and hidden:e2 fit: hidden:v1."
-
-
-@pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    graph = Workspace(tmp_path_factory.mktemp("sight")).open(sample.graph_path())
-    yield graph
-    result_of(graph.endpoint.close())
 
 
 async def galileo(

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from pyoxigraph import Store
 from tests.each import for_each
 from tests.graphs import MOONS, store_of
+from tests.methods.moons_asked import names
 from tests.servers.sparql import Reply, SparqlServer
 from tests.servers.sparql import Request as HttpRequest
 
@@ -41,15 +41,6 @@ ASKED = "Which moons orbit Jupiter?"
 LINKED = {"entities": "linked", "predicates": "linked"}
 
 
-@pytest.fixture(scope="module")
-def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    folder = tmp_path_factory.mktemp("stages")
-    (folder / "moons.ttl").write_text(MOONS)
-    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
-    yield graph
-    result_of(graph.endpoint.close())
-
-
 def run(graph: KnowledgeGraph, question: str | Question = ASKED, **settings: object) -> Trace:
     asked = question if isinstance(question, Question) else Question(question)
     method = MultiStage(**settings)  # type: ignore[arg-type]
@@ -65,23 +56,17 @@ def stages(trace: Trace) -> list[set[str]]:
     ]
 
 
-def names(answer: Answer) -> set[str]:
-    return {str(row[0]).rsplit("/", 1)[-1].rstrip(">") for row in answer.result.rows}
-
-
-def test_a_question_is_answered_without_a_model(moons: KnowledgeGraph) -> None:
-    outcome = run(moons).outcome
-
-    assert isinstance(outcome, Answer) and names(outcome) == {"Io", "Europa"}
-    assert outcome.usage.llm_calls == 0 and 0 < outcome.confidence < 1
-
-
-def test_each_stage_tells_what_it_found(moons: KnowledgeGraph) -> None:
-    things, matched, listed = stages(run(moons))
+def test_a_question_is_answered_without_a_model_and_each_stage_tells_what_it_found(
+    moons: KnowledgeGraph,
+) -> None:
+    trace = run(moons)
+    things, matched, listed = stages(trace)
 
     assert {"Jupiter", "onto#Moon"} <= things and "onto#orbits" not in things
     assert matched == {"onto#orbits"}
     assert {"onto#orbits", "onto#code"} <= listed
+    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
+    assert trace.outcome.usage.llm_calls == 0 and 0 < trace.outcome.confidence < 1
 
 
 def test_a_predicate_that_no_thing_has_is_dropped(moons: KnowledgeGraph) -> None:
@@ -123,24 +108,27 @@ def test_where_only_a_class_is_named_its_instances_stand_for_an_entity(
     assert isinstance(run(moons, lost, **given).outcome, Refusal)
 
 
-def test_an_empty_result_is_a_refusal_with_the_best_attempt(moons: KnowledgeGraph) -> None:
-    outcome = run(moons, "Which moons have a radius of more than 99999?").outcome
+@for_each(
+    ("question", "settings", "why", "best"),
+    [
+        ("Which moons have a radius of more than 99999?", {}, "No query has a result", set()),
+        (ASKED, {"answer_from": 1.0}, "sure enough", {"Io", "Europa"}),
+        ("Who invented the zip fastener?", {"near": 0}, "goes by the words", None),
+        (ASKED, {"writer": "model", "n": 1}, "writer says", None),
+    ],
+)
+def test_what_is_empty_unsure_or_about_nothing_is_refused_with_the_best_attempt(
+    moons: KnowledgeGraph,
+    question: str,
+    settings: dict[str, object],
+    why: str,
+    best: set[str] | None,
+) -> None:
+    model = ScriptedModel(["I cannot."]) if "writer" in settings else None
+    outcome = run(moons, question, model=model, **settings).outcome
 
-    assert isinstance(outcome, Refusal) and "No query has a result" in outcome.reason
-    assert outcome.best is not None and outcome.best.is_empty
-
-
-def test_below_a_confidence_there_is_no_answer(moons: KnowledgeGraph) -> None:
-    outcome = run(moons, answer_from=1.0).outcome
-
-    assert isinstance(outcome, Refusal) and "sure enough" in outcome.reason
-    assert outcome.best is not None and names(outcome.best) == {"Io", "Europa"}
-
-
-def test_a_question_about_nothing_in_the_graph_is_refused(moons: KnowledgeGraph) -> None:
-    outcome = run(moons, "Who invented the zip fastener?", near=0).outcome
-
-    assert isinstance(outcome, Refusal) and "goes by the words" in outcome.reason
+    assert isinstance(outcome, Refusal) and why in outcome.reason
+    assert (outcome.best and names(outcome.best)) == best
 
 
 def test_with_one_reading_no_two_terms_share_a_word(moons: KnowledgeGraph) -> None:
@@ -248,49 +236,32 @@ def test_a_trained_model_writes_plain_sparql_and_is_held_to_it(moons: KnowledgeG
     [request] = model.requests
     assert (request.beams, request.n) == (True, 2)
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
-    with pytest.raises(SetupError, match="form"):
-        run(moons, model=model, writer="model", form="rdf")
 
 
-def test_where_the_model_writes_nothing_that_is_listed_the_question_is_refused(
-    moons: KnowledgeGraph,
+SPANS = [{"start": 18, "end": 25, "id": each} for each in ("Jupiter", "Nobody", "no thing> } #")]
+FALCON = {
+    "entities_wikidata": [{"URI": f"{EX}Jupiter", "surface form": "Jupiter"}],
+    "relations_wikidata": [{"URI": f"{EX}elsewhere/orbits", "surface form": "orbit"}],
+}
+
+
+@for_each(
+    ("said", "settings"),
+    [
+        (SPANS, {"linker": "{url}#" + EX}),
+        (FALCON, {"linker": "falcon", "linker_address": "{url}", "predicates": "outside"}),
+    ],
+)
+def test_a_linker_outside_finds_what_the_graph_knows_and_is_asked_once(
+    moons: KnowledgeGraph, said: object, settings: dict[str, str]
 ) -> None:
-    trace = run(moons, model=ScriptedModel(["I cannot."]), writer="model", n=1)
-
-    assert isinstance(trace.outcome, Refusal) and "writer says" in trace.outcome.reason
-
-
-def test_weights_of_the_removed_pointer_writer_are_refused() -> None:
-    with pytest.raises(SetupError, match=r"pointer writer was removed; askgraph 0\.2 was the last"):
-        MultiStage(writer="weights/{graph}.npz")
-
-
-def test_a_linker_outside_finds_the_entities(moons: KnowledgeGraph) -> None:
-    class Server(SparqlServer):
-        def honest(self, request: HttpRequest) -> Reply:
-            spans = [{"start": 18, "end": 25, "id": "Jupiter"}]
-            return Reply(200, {"Content-Type": "application/json"}, json.dumps(spans).encode())
-
-    with Server(Store()) as server:
-        trace = run(moons, entities="outside", linker=f"{server.url}#{EX}")
-
-    assert stages(trace)[0] == {"Jupiter"}
-    assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
-
-
-def test_falcon_finds_entities_and_predicates(moons: KnowledgeGraph) -> None:
-    said = {
-        "entities_wikidata": [{"URI": f"{EX}Jupiter", "surface form": "Jupiter"}],
-        "relations_wikidata": [{"URI": f"{EX}elsewhere/orbits", "surface form": "orbit"}],
-    }
-
     class Server(SparqlServer):
         def honest(self, request: HttpRequest) -> Reply:
             return Reply(200, {"Content-Type": "application/json"}, json.dumps(said).encode())
 
     with Server(Store()) as server:
-        chosen = {"linker": "falcon", "linker_address": server.url}
-        trace = run(moons, entities="outside", predicates="outside", near=0, **chosen)
+        chosen = {name: value.format(url=server.url) for name, value in settings.items()}
+        trace = run(moons, entities="outside", near=0, **chosen)
 
     assert stages(trace)[:2] == [{"Jupiter"}, {"onto#orbits"}]
     assert isinstance(trace.outcome, Answer) and names(trace.outcome) == {"Io", "Europa"}
@@ -305,21 +276,6 @@ def test_a_linker_that_is_down_is_told_of(moons: KnowledgeGraph) -> None:
         run(moons, entities="outside", linker="refined", linker_address=address)
 
 
-def test_what_a_linker_outside_finds_but_the_graph_does_not_know_is_left_out(
-    moons: KnowledgeGraph,
-) -> None:
-    class Server(SparqlServer):
-        def honest(self, request: HttpRequest) -> Reply:
-            found = ["Jupiter", "Nobody", "no thing> } #"]
-            spans = [{"start": 18, "end": 25, "id": each} for each in found]
-            return Reply(200, {"Content-Type": "application/json"}, json.dumps(spans).encode())
-
-    with Server(Store()) as server:
-        trace = run(moons, entities="outside", linker=f"{server.url}#{EX}")
-
-    assert stages(trace)[0] == {"Jupiter"}
-
-
 def test_a_remote_graph_is_answered_as_a_local_one(tmp_path: Path) -> None:
     with SparqlServer(store_of(MOONS)) as server:
         graph = Workspace(tmp_path).open(server.url)
@@ -330,28 +286,30 @@ def test_a_remote_graph_is_answered_as_a_local_one(tmp_path: Path) -> None:
     assert stages(trace)[1] == {"onto#orbits"} and trace.outcome.usage.requests > 0
 
 
+@for_each(
+    ("setting", "said"),
+    [
+        ({"entities": "guessed"}, "entities"),
+        ({"entities": "outside"}, "linker"),
+        ({"entities": "reason"}, "reason"),
+        ({"filter": "on"}, "filter"),
+        ({"writer": "nobody"}, "writer"),
+        ({"writer": "model"}, "writer"),
+        ({"writer": "weights/x.npz"}, r"pointer writer was removed; askgraph 0\.2 was the last"),
+        ({"form": "rdf"}, "form"),
+        ({"bm25_entities": "high"}, "BM25"),
+        ({"n": 0}, "n"),
+        ({"answer_from": 2}, "answer_from"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(setting: dict[str, object], said: str) -> None:
+    with pytest.raises(SetupError, match=said):
+        MultiStage(**setting)  # type: ignore[arg-type]
+
+
 def test_given_links_have_to_come_with_the_question(moons: KnowledgeGraph) -> None:
     with pytest.raises(SetupError, match="given"):
         run(moons, entities="given")
-
-
-@for_each(
-    "setting",
-    [
-        {"entities": "guessed"},
-        {"entities": "outside"},
-        {"entities": "reason"},
-        {"filter": "on"},
-        {"writer": "nobody"},
-        {"writer": "model"},
-        {"bm25_entities": "high"},
-        {"n": 0},
-        {"answer_from": 2},
-    ],
-)
-def test_a_setting_that_makes_no_sense_is_refused(setting: dict[str, object]) -> None:
-    with pytest.raises(SetupError):
-        MultiStage(**setting)  # type: ignore[arg-type]
 
 
 def test_what_graph_search_proposes_is_all_that_is_listed(moons: KnowledgeGraph) -> None:

@@ -79,27 +79,6 @@ def test_a_query_joins_two_graphs(graphs: list[KnowledgeGraph]) -> None:
     assert answer.labels["http://example.org/Io"] == "Io"  # which only the other graph tells
 
 
-def test_each_piece_of_the_prompt_says_whose_it_is(graphs: list[KnowledgeGraph]) -> None:
-    query = "PREFIX t: <http://other.example/terms#> SELECT ?m { ?p t:visited ?m }"
-    with_example = replace(graphs[1], examples=(QueryExample("What was visited?", query),))
-    _, model = run([fenced(JOIN.format("askgraph:moons"))], [graphs[0], with_example])
-
-    prompt = told(model)
-    assert "- moons, SERVICE <askgraph:moons>" in prompt
-    assert "- visits, SERVICE <askgraph:visits>" in prompt
-    assert "# graph: moons\n# moon: 3 instances, one is :Io\nonto:Moon EXTRA a {" in prompt
-    assert "# graph: visits\n# probe: 2 instances, one is :Voyager\nonto2:Probe EXTRA a {" in prompt
-    assert "```sparql\n# graph: visits\nSELECT ?m" in prompt and "onto2:visited ?m" in prompt
-    assert "moons: :Jupiter a onto:Planet" in prompt
-    assert "visits: :Voyager a onto2:Probe" in prompt
-
-
-def test_one_graph_is_not_told_of_others(graphs: list[KnowledgeGraph]) -> None:
-    _, model = run([fenced("SELECT ?m WHERE { ?m onto:orbits :Jupiter }")], graphs[:1])
-
-    assert "SERVICE" not in told(model) and "# graph:" not in told(model)
-
-
 @pytest.mark.parametrize("line", ["# graph: moons\n", "#+ endpoint: askgraph:moons\n", ""])
 def test_the_graph_is_that_which_is_named_or_that_which_fits(
     graphs: list[KnowledgeGraph], line: str

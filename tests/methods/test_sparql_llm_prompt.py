@@ -1,13 +1,12 @@
 """What SPARQL-LLM retrieves for a question, and what its settings leave out."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.each import for_each
-from tests.methods.moons_asked import EX, GOOD, opened, run, told
+from tests.methods.moons_asked import EX, EXAMPLES, GOOD, run, told
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
@@ -18,10 +17,9 @@ from askgraph.llm.scripted import ScriptedModel
 from askgraph.trace import Earlier
 
 
-@pytest.fixture(scope="module")
-def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    with opened(tmp_path_factory.mktemp("sparql-llm")) as graph:
-        yield graph
+@pytest.fixture
+def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
+    return replace(moons, examples=EXAMPLES)
 
 
 def test_a_description_is_shown_to_a_question_about_the_resource(moons: KnowledgeGraph) -> None:

@@ -5,7 +5,7 @@ After a change that is meant: `ASKGRAPH_PROMPTS=write python -m pytest tests/pro
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from askgraph.graph.examples import QueryExample
 from askgraph.graph.glossary import keep
 from askgraph.llm import Message, Request, System, ToolCall, ToolSchema
 from askgraph.llm.budget import estimated_input
-from askgraph.llm.scripted import ScriptedModel
+from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graf_von_data import GrafVonData
@@ -78,60 +78,92 @@ def check(name: str, text: str) -> None:
     assert path.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("number", [1, 2])
-async def test_the_first_prompt_of_grasp(graphs: list[KnowledgeGraph], number: int) -> None:
-    [prompt] = await prompts(Grasp(ScriptedModel(["", "", ""])), graphs[:number])
-
-    check(f"grasp-{number}-graphs", written(prompt.messages, prompt.tools))
-
-
-async def test_the_prompt_of_feedback(graphs: list[KnowledgeGraph]) -> None:
-    answer = "```sparql\nSELECT ?moon WHERE { ?moon a onto:Moon }\n```"
-    done = '{"status": "done", "feedback": ""}'
-    method = Grasp(ScriptedModel([answer, done]), feedback="always")
-
-    _, prompt = await prompts(method, graphs[:1])
-
-    check("grasp-feedback", written(prompt.messages))
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("answer", {"query": "SELECT ?moon WHERE { ?moon a onto:Moon }", "text": "Three moons."}),
-        ("cancel", {"reason": "No orbits here.", "query": "SELECT ?m { ?m onto:near :Jupiter }"}),
-    ],
+ELSEWHERE = (
+    ("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?dogs) WHERE { ?d pet:owner pet:Ann }"),
+    ("Which cats live in Rome?", "SELECT ?cat WHERE { ?cat a pet:Cat ; pet:livesIn pet:Rome }"),
+    ("What is the age of Rex?", "SELECT ?age WHERE { pet:Rex pet:age ?age }"),
 )
-async def test_the_prompt_of_feedback_as_published(
-    graphs: list[KnowledgeGraph], name: str, said: dict[str, str]
+OWN = (
+    ("Which moons orbit Mars?", "SELECT ?m WHERE { ?m onto:orbits :Mars }"),
+    ("Which moons orbit Jupiter?", "SELECT ?m WHERE { ?m onto:orbits :Jupiter }"),
+    ("What is the code of Mars?", "SELECT ?c WHERE { :Mars onto:code ?c }"),
+    ("How large is Europa?", "SELECT ?r WHERE { :Europa onto:radius ?r }"),
+)
+GIVEN = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
+PREFIXES = (
+    "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
+    "PREFIX pet: <http://pets.org/> "
+)
+IDLE = ("", "", "")
+PLAINLY = "```sparql\nSELECT ?moon WHERE { ?moon a onto:Moon }\n```"
+DONE = '{"status": "done", "feedback": ""}'
+SAID = ToolCall(
+    "1",
+    "answer",
+    '{"query": "SELECT ?moon WHERE { ?moon a onto:Moon }", "text": "Three moons."}',
+)
+GIVES_UP = ToolCall(
+    "1",
+    "cancel",
+    '{"reason": "No orbits here.", "query": "SELECT ?m { ?m onto:near :Jupiter }"}',
+)
+PAPER = {"preset": "paper"}
+ALWAYS = {"feedback": "always"}
+SEVERAL = {"k": 1, "hypotheses": "prompt"}
+PICKS = ("PICK: none",)
+PICKING = {"entities": "given", "predicates": "given"}
+
+
+@for_each(
+    ("name", "plugin", "replies", "settings", "number", "learnt"),
+    [
+        ("grasp-1-graphs", Grasp, IDLE, {}, 1, False),
+        ("grasp-2-graphs", Grasp, IDLE, {}, 2, False),
+        ("grasp-1-graphs-as-published", Grasp, IDLE, PAPER, 1, False),
+        ("grasp-2-graphs-as-published", Grasp, IDLE, PAPER, 2, False),
+        ("grasp-feedback", Grasp, (PLAINLY, DONE), ALWAYS, 1, False),
+        ("grasp-feedback-answer-as-published", Grasp, (SAID, DONE), PAPER | ALWAYS, 1, False),
+        ("grasp-feedback-cancel-as-published", Grasp, (GIVES_UP, DONE), PAPER | ALWAYS, 1, False),
+        ("graf-von-data", GrafVonData, IDLE, {}, 1, False),
+        ("graf-von-data-as-published", GrafVonData, IDLE, PAPER, 1, False),
+        ("guided-1-graph", Guided, (CHOSEN,), {}, 1, True),
+        ("guided-2-graphs", Guided, (CHOSEN,), {}, 2, True),
+        ("guided-list", Guided, (CHOSEN,), {"detail": "list"}, 1, False),
+        ("guided-brief", Guided, ('{"choose": 1}',), {"detail": "brief"}, 1, False),
+        ("dfsl-plain", Dfsl, IDLE, {"variant": "plain"}, 1, True),
+        ("dfsl-zero", Dfsl, IDLE, {"variant": "zero"}, 1, True),
+        ("dfsl-dynamic", Dfsl, IDLE, {"k": 2}, 1, True),
+        ("dfsl-several", Dfsl, IDLE, {"k": 1, "hypotheses": "prompt", "n": 3}, 1, True),
+        ("dfsl-as-published", Dfsl, IDLE, PAPER | {"k": 2}, 1, True),
+        ("dfsl-plain-as-published", Dfsl, IDLE, PAPER | {"variant": "plain"}, 1, True),
+        ("dfsl-zero-as-published", Dfsl, IDLE, PAPER | {"variant": "zero"}, 1, True),
+        ("dfsl-several-as-published", Dfsl, IDLE, PAPER | SEVERAL, 1, True),
+        ("multi-stage-entities", MultiStage, PICKS, PICKING | {"entities": "reason"}, 1, False),
+        ("multi-stage-predicates", MultiStage, PICKS, PICKING | {"predicates": "reason"}, 1, False),
+    ],
+)  # fmt: skip
+async def test_the_last_prompt_of_a_run(
+    graphs: list[KnowledgeGraph],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    plugin: Callable[..., Method],
+    replies: Sequence[Reply],
+    settings: dict[str, object],
+    number: int,
+    learnt: bool,
 ) -> None:
-    done = '{"status": "done", "feedback": ""}'
-    call = ToolCall("1", name, json.dumps(said))
-    method = Grasp(ScriptedModel([call, done]), preset="paper", feedback="always")
+    monkeypatch.setitem(DETAILS, "list", Detail(schema=("list",), values=False))
+    examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
+    asked = [replace(graphs[0], examples=examples if learnt else ()), graphs[1]][:number]
+    given: tuple[str, ...] | None = () if plugin is MultiStage else None
+    if plugin is Dfsl and "preset" in settings:
+        given = GIVEN
 
-    _, prompt = await prompts(method, graphs[:1])
+    *_, prompt = await prompts(
+        plugin(ScriptedModel(replies), **settings), asked, replace(ASKED, given=given)
+    )
 
-    check(f"grasp-feedback-{name}-as-published", written(prompt.messages))
-
-
-@pytest.mark.parametrize("number", [1, 2])
-async def test_the_first_prompt_of_grasp_as_published(
-    graphs: list[KnowledgeGraph], number: int
-) -> None:
-    method = Grasp(ScriptedModel(["", "", ""]), preset="paper")
-
-    [prompt] = await prompts(method, graphs[:number])
-
-    check(f"grasp-{number}-graphs-as-published", written(prompt.messages, prompt.tools))
-
-
-@pytest.mark.parametrize("preset", ["best", "paper"])
-async def test_the_first_prompt_of_graf_von_data(graphs: list[KnowledgeGraph], preset: str) -> None:
-    method = GrafVonData(ScriptedModel(["", "", ""]), preset=preset)
-
-    [prompt] = await prompts(method, graphs[:1])
-
-    check(f"graf-von-data{'' if preset == 'best' else '-as-published'}", written(prompt.messages))
+    check(name, written(prompt.messages, prompt.tools))
 
 
 @pytest.mark.parametrize("plugin", [Grasp, GrafVonData])
@@ -149,33 +181,6 @@ async def test_the_first_prompt_of_an_agent_that_keeps_notes(
     check(f"notes-{plugin.__name__.lower()}", written(prompt.messages, tools))
 
 
-@pytest.mark.parametrize("number", [1, 2])
-async def test_the_prompt_of_guided(graphs: list[KnowledgeGraph], number: int) -> None:
-    examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
-    asked = [replace(graphs[0], examples=examples), graphs[1]]
-
-    [prompt] = await prompts(Guided(ScriptedModel([CHOSEN])), asked[:number])
-
-    check(f"guided-{number}-graph{'s' * (number > 1)}", written(prompt.messages))
-
-
-async def test_the_prompt_of_guided_with_a_list_of_the_schema(
-    graphs: list[KnowledgeGraph], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(DETAILS, "list", Detail(schema=("list",), values=False))
-    method = Guided(ScriptedModel([CHOSEN]), detail="list")
-
-    [prompt] = await prompts(method, graphs[:1])
-
-    check("guided-list", written(prompt.messages))
-
-
-async def test_the_brief_prompt_of_guided(graphs: list[KnowledgeGraph]) -> None:
-    [prompt] = await prompts(Guided(ScriptedModel(['{"choose": 1}']), detail="brief"), graphs[:1])
-
-    check("guided-brief", written(prompt.messages))
-
-
 @for_each("name", SETS)
 def test_the_tools_of_each_set(name: str) -> None:
     check(f"tools-{name}", written((), set_schemas(SETS[name])))
@@ -190,49 +195,6 @@ async def test_instruction_and_tools_of_the_best_set_take_at_most_2_500_tokens(
     assert estimated_input(Request.of(instruction, {"tools": prompt.tools})) <= 2_500
 
 
-ELSEWHERE = (
-    ("How many dogs has Ann?", "SELECT (COUNT(?d) AS ?dogs) WHERE { ?d pet:owner pet:Ann }"),
-    ("Which cats live in Rome?", "SELECT ?cat WHERE { ?cat a pet:Cat ; pet:livesIn pet:Rome }"),
-    ("What is the age of Rex?", "SELECT ?age WHERE { pet:Rex pet:age ?age }"),
-)
-OWN = (
-    ("Which moons orbit Mars?", "SELECT ?m WHERE { ?m onto:orbits :Mars }"),
-    ("Which moons orbit Jupiter?", "SELECT ?m WHERE { ?m onto:orbits :Jupiter }"),
-    ("What is the code of Mars?", "SELECT ?c WHERE { :Mars onto:code ?c }"),
-    ("How large is Europa?", "SELECT ?r WHERE { :Europa onto:radius ?r }"),
-)
-GIVEN = ("http://example.org/Jupiter", "http://example.org/onto#orbits")
-PREFIXES = (
-    "PREFIX : <http://example.org/> PREFIX onto: <http://example.org/onto#> "
-    "PREFIX pet: <http://pets.org/> "
-)
-
-
-@for_each(
-    ("name", "settings"),
-    [
-        ("dfsl-plain", {"variant": "plain"}),
-        ("dfsl-zero", {"variant": "zero"}),
-        ("dfsl-dynamic", {"k": 2}),
-        ("dfsl-several", {"k": 1, "hypotheses": "prompt", "n": 3}),
-        ("dfsl-as-published", {"preset": "paper", "k": 2}),
-        ("dfsl-plain-as-published", {"preset": "paper", "variant": "plain"}),
-        ("dfsl-zero-as-published", {"preset": "paper", "variant": "zero"}),
-        ("dfsl-several-as-published", {"preset": "paper", "k": 1, "hypotheses": "prompt"}),
-    ],
-)
-async def test_the_prompts_of_few_shot_learning(
-    graphs: list[KnowledgeGraph], name: str, settings: dict[str, object]
-) -> None:
-    examples = tuple(QueryExample(text, PREFIXES + query) for text, query in OWN)
-    method = Dfsl(ScriptedModel([""]), **settings)  # type: ignore[arg-type]
-    asked = replace(ASKED, given=GIVEN) if "preset" in settings else ASKED
-
-    [prompt] = await prompts(method, [replace(graphs[0], examples=examples)], asked)
-
-    check(name, written(prompt.messages))
-
-
 async def test_the_prompt_of_few_shot_learning_with_examples_about_another_graph(
     graphs: list[KnowledgeGraph], tmp_path: Path
 ) -> None:
@@ -245,19 +207,6 @@ async def test_the_prompt_of_few_shot_learning_with_examples_about_another_graph
     [prompt] = await prompts(method, graphs)
 
     check("dfsl-elsewhere", written(prompt.messages))
-
-
-@pytest.mark.parametrize("what", ["entities", "predicates"])
-async def test_the_prompt_by_which_multi_stage_picks(
-    graphs: list[KnowledgeGraph], what: str
-) -> None:
-    settings = {"entities": "given", "predicates": "given", what: "reason"}
-    method = MultiStage(ScriptedModel(["PICK: none"]), **settings)  # type: ignore[arg-type]
-    question = replace(ASKED, given=())
-    async with aclosing(method.answer(question, graphs[:1])) as steps:  # type: ignore[type-var]
-        [prompt] = [step async for step in steps if isinstance(step, Prompt)]
-
-    check(f"multi-stage-{what}", written(prompt.messages))
 
 
 async def test_the_prompts_of_multi_stage_as_published(graphs: list[KnowledgeGraph]) -> None:

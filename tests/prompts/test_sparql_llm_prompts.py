@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
+from tests.each import for_each
 from tests.graphs import MOONS
 from tests.prompts.test_prompts import check, written
 
@@ -11,7 +12,6 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import Description
 from askgraph.graph.examples import QueryExample
-from askgraph.llm import Message
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Earlier, Question
@@ -48,65 +48,45 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeG
         result_of(graph.endpoint.close())
 
 
-def requests(
-    graphs: Sequence[KnowledgeGraph],
-    *replies: str,
-    question: str = "Which moons orbit Jupiter?",
-    before: tuple[Earlier, ...] = (),
-    **settings: object,
-) -> list[tuple[Message, ...]]:
+SPLIT = '{"steps": [], "classes": ["moon"], "entities": %s, "intent": "content"}'
+LEAST = {"shots": 0, "without": "properties", "names": False}
+TALKING = {"decompose": True, "interpret": True}
+BEFORE = (Earlier("Which moons are there?", "SELECT ?m WHERE { ?m a onto:Moon }"),)
+JOINING = "Which moons of Jupiter did Voyager visit?"
+LICENCE = "And under which licence are they published?"
+
+
+@for_each(
+    ("name", "replies", "settings", "at", "question"),
+    [
+        ("1-graph", (GOOD,), {}, 0, ""),
+        ("as-published", (SPLIT % "[]", GOOD, "Io and Europa."), {"preset": "paper"}, 1, ""),
+        ("2-graphs", (GOOD,), {}, 0, JOINING),
+        ("revision", (WRONG, GOOD), {}, 1, ""),
+        ("decomposition", (SPLIT % '["Jupiter"]', GOOD, "Two."), TALKING, 0, ""),
+        ("interpretation", (SPLIT % '["Jupiter"]', GOOD, "Two."), TALKING, 2, ""),
+        ("least", (GOOD,), LEAST, 0, ""),
+        ("described", (GOOD,), {}, 0, LICENCE),
+    ],
+)
+def test_a_prompt(
+    graphs: list[KnowledgeGraph],
+    name: str,
+    replies: Sequence[str],
+    settings: dict[str, object],
+    at: int,
+    question: str,
+) -> None:
+    first = replace(graphs[0], described=(DESCRIBED,)) if name == "described" else graphs[0]
+    asked = Question(question or "Which moons orbit Jupiter?")
+    if name == "described":
+        asked = replace(asked, before=BEFORE)
     model = ScriptedModel(replies)
     method = SparqlLlm(model, **settings)  # type: ignore[arg-type]
-    asked = Question(question, before=before)
-    result_of(trace_of(asked, method=method, name="sparql-llm", graphs=graphs))
-    return [request.messages for request in model.requests]
+    opened = [first, graphs[1]][: 2 if name == "2-graphs" else 1]
 
+    result_of(trace_of(asked, method=method, name="sparql-llm", graphs=opened))
 
-def test_the_prompt_for_one_graph(graphs: list[KnowledgeGraph]) -> None:
-    [messages] = requests(graphs[:1], GOOD)
-
-    check("sparql-llm-1-graph", written(messages))
-
-
-def test_the_prompt_as_published(graphs: list[KnowledgeGraph]) -> None:
-    parts = '{"steps": [], "classes": ["moon"], "entities": [], "intent": "content"}'
-
-    _, messages, _ = requests(graphs[:1], parts, GOOD, "Io and Europa.", preset="paper")
-
-    check("sparql-llm-as-published", written(messages))
-
-
-def test_the_prompt_for_two_graphs(graphs: list[KnowledgeGraph]) -> None:
-    question = "Which moons of Jupiter did Voyager visit?"
-    [messages] = requests(graphs, GOOD, question=question)
-
-    check("sparql-llm-2-graphs", written(messages))
-
-
-def test_what_a_revision_is_told(graphs: list[KnowledgeGraph]) -> None:
-    _, messages = requests(graphs[:1], WRONG, GOOD)
-
-    check("sparql-llm-revision", written(messages[2:]))
-
-
-def test_how_a_question_is_split_and_its_answer_said(graphs: list[KnowledgeGraph]) -> None:
-    parts = '{"steps": [], "classes": ["moon"], "entities": ["Jupiter"], "intent": "content"}'
-    split, _, said = requests(graphs[:1], parts, GOOD, "Two.", decompose=True, interpret=True)
-
-    check("sparql-llm-decomposition", written(split))
-    check("sparql-llm-interpretation", written(said))
-
-
-def test_the_least_that_the_ablations_leave(graphs: list[KnowledgeGraph]) -> None:
-    [messages] = requests(graphs[:1], GOOD, shots=0, without="properties", names=False)
-
-    check("sparql-llm-least", written(messages))
-
-
-def test_a_description_and_what_was_asked_before(graphs: list[KnowledgeGraph]) -> None:
-    described = replace(graphs[0], described=(DESCRIBED,))
-    before = (Earlier("Which moons are there?", "SELECT ?m WHERE { ?m a onto:Moon }"),)
-    question = "And under which licence are they published?"
-    [messages] = requests([described], GOOD, question=question, before=before)
-
-    check("sparql-llm-described", written(messages))
+    assert len(model.requests) == len(replies)
+    messages = model.requests[at].messages
+    check(f"sparql-llm-{name}", written(messages[2:] if name == "revision" else messages))

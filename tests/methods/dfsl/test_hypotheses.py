@@ -41,18 +41,6 @@ def taken(hypotheses: list[Hypothesis], by: str) -> int:
     return hypotheses.index(found[0])
 
 
-def test_the_first_set_is_the_first_that_is_not_empty() -> None:
-    assert taken([gives(), gives("a"), gives("b", "c")], "first") == 1
-
-
-def test_the_largest_set_has_most_rows_and_of_equals_is_the_first() -> None:
-    assert taken([gives("a"), gives("b", "c"), gives("d", "e")], "largest") == 1
-
-
-def test_rows_that_come_again_do_not_make_a_set_larger() -> None:
-    assert taken([gives("a", "b"), gives("c", "c", "c")], "largest") == 0
-
-
 def test_the_vote_goes_to_the_result_that_most_come_to_whatever_its_column_is_called() -> None:
     hypotheses = [gives("a"), gives("b", "c"), gives("c", "b", name="y")]
 
@@ -62,24 +50,24 @@ def test_the_vote_goes_to_the_result_that_most_come_to_whatever_its_column_is_ca
     assert found[0] is hypotheses[1] and found[1] == pytest.approx(2 / 3)
 
 
-def test_weights_count_in_the_vote() -> None:
-    assert (
-        taken([gives("a", weight=0.7), gives("b", weight=0.2), gives("b", weight=0.2)], "vote") == 0
-    )
-
-
-def test_a_yes_or_no_is_never_empty() -> None:
-    assert taken([says(False), gives("a")], "first") == 0
-
-
-def test_only_empty_results_leave_the_first_and_none_leaves_none() -> None:
-    assert taken([gives(), gives()], "vote") == 0
-    assert chosen([], "first") is None
-
-
-def test_another_way_of_choosing_is_refused() -> None:
+@for_each(
+    ("hypotheses", "by", "place"),
+    [
+        ([gives(), gives("a"), gives("b", "c")], "first", 1),
+        ([says(False), gives("a")], "first", 0),  # a yes or no is never empty
+        ([gives("a"), gives("b", "c"), gives("d", "e")], "largest", 1),
+        ([gives("a", "b"), gives("c", "c", "c")], "largest", 0),  # rows that come again
+        ([gives("a", weight=0.7), gives("b", weight=0.2), gives("b", weight=0.2)], "vote", 0),
+        ([gives(), gives()], "vote", 0),
+    ],
+)
+def test_the_first_the_largest_or_the_heaviest_is_chosen(
+    hypotheses: list[Hypothesis], by: str, place: int
+) -> None:
+    assert taken(hypotheses, by) == place
+    assert chosen([], by) is None
     with pytest.raises(SetupError, match="largest"):
-        chosen([gives("a")], "best")
+        chosen(hypotheses, "best")
 
 
 @given(
@@ -96,16 +84,12 @@ def test_an_empty_result_is_taken_only_where_all_are(results: list[list[str]], b
     assert 0 < found[1] <= 1
 
 
-def test_replies_are_ranked_by_the_token_so_that_a_short_one_has_no_advantage() -> None:
+def test_replies_are_ranked_by_the_token_if_all_tell_their_log_probability() -> None:
     long, short = reply(ONE, logprobs=(-0.1,) * 20), reply(OTHER, logprobs=(-0.5, -0.5))
+    silent = reply(OTHER)
 
     assert by_belief([short, long]) == [long, short]
-
-
-def test_a_reply_without_log_probability_is_not_taken_for_a_certain_one() -> None:
-    told, silent = reply(ONE, logprobs=(-0.1,)), reply(OTHER)
-
-    assert by_belief([told, silent]) == [told, silent]
+    assert by_belief([short, silent]) == [short, silent]
 
 
 def test_queries_that_differ_in_names_and_layout_are_one_and_weigh_together() -> None:

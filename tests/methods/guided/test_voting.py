@@ -106,9 +106,6 @@ def test_an_empty_result_is_what_is_left_where_nobody_gives_rows() -> None:
     vote = voted([opinion("one", things("")), opinion("two", things(""))])
 
     assert vote is not None and vote.chosen.is_empty and len(vote.chances) == 1
-
-
-def test_no_opinions_have_no_vote() -> None:
     assert voted([]) is None
 
 
@@ -150,16 +147,6 @@ def test_another_source_that_agrees_makes_surer(weights: list[float]) -> None:
     assert before.confidence < after.confidence <= 1 or before.confidence > 0.999
 
 
-@given(OPINIONS)
-def test_the_vote_of_all_is_unanimous(opinions: list[Opinion]) -> None:
-    same = [opinion(one.source, things("ab"), one.weight) for one in opinions]
-
-    vote = voted(same)
-
-    assert vote is not None and vote.runner_up is None
-    assert len(vote.chosen.opinions) == len(opinions)
-
-
 def test_the_same_query_with_other_answer_columns_is_ranked_by_these() -> None:
     rows: Rows = ((Literal("a"), Literal("b")),)
     both = SelectResult(("x", "y"), rows)
@@ -175,9 +162,7 @@ signs = st.builds(
     Signs,
     searched=share,
     against=share,
-    agreeing=st.integers(0, 4),
-    votes=st.integers(4, 6),
-    said=st.none() | share | st.sampled_from(["low", "medium", "high"]),
+    said=st.none() | share,
     findings=st.integers(0, 5),
     empty=st.booleans(),
     truncated=st.booleans(),
@@ -194,21 +179,13 @@ def test_a_belief_lies_between_nothing_and_certainty(known: Signs) -> None:
 @given(signs, share, share)
 def test_more_agreement_never_lowers_a_belief(known: Signs, some: float, other: float) -> None:
     less, more = sorted((some, other))
-    assert answer_confidence(replace(known, searched=less)) <= answer_confidence(
-        replace(known, searched=more)
-    )
-    assert answer_confidence(replace(known, against=more)) <= answer_confidence(
-        replace(known, against=less)
-    )
-    assert answer_confidence(replace(known, said=less)) <= answer_confidence(
-        replace(known, said=more)
-    )
-    one_more = replace(known, agreeing=known.agreeing + 1, votes=known.votes + 1)
-    assert (
-        answer_confidence(replace(known, votes=known.votes + 1))
-        < answer_confidence(known)
-        < answer_confidence(one_more)
-    )
+    for better, worse in (
+        ({"searched": more}, {"searched": less}),
+        ({"against": less}, {"against": more}),
+        ({"said": more}, {"said": less}),
+    ):
+        believed = answer_confidence(replace(known, **better))  # type: ignore[arg-type]
+        assert answer_confidence(replace(known, **worse)) <= believed  # type: ignore[arg-type]
 
 
 @given(signs)
@@ -222,13 +199,6 @@ def test_nothing_that_speaks_against_an_answer_raises_its_belief(known: Signs) -
     )
 
 
-def test_a_word_for_how_sure_a_model_is_counts_like_a_number() -> None:
-    low, medium, high = (answer_confidence(Signs(said=word)) for word in ("low", "medium", "high"))
-
-    assert low < medium < high
-    assert low < answer_confidence(Signs(said=0.5)) < medium
-
-
 def test_what_graph_search_is_sure_of_and_the_model_gives_too_is_believed() -> None:
     agreed, alone = answer_confidence(Signs(searched=0.93)), answer_confidence(Signs())
     contested = answer_confidence(Signs(against=0.93))
@@ -236,10 +206,6 @@ def test_what_graph_search_is_sure_of_and_the_model_gives_too_is_believed() -> N
     assert agreed > 0.9
     assert contested < alone < agreed
     assert contested == pytest.approx(0.5, abs=0.1)
-
-
-def test_equal_votes_for_and_against_change_nothing() -> None:
-    assert answer_confidence(Signs(agreeing=2, votes=4)) == answer_confidence(Signs())
 
 
 async def counted(
@@ -264,12 +230,6 @@ async def test_all_items_come_in_the_order_of_each_stream() -> None:
     assert sorted(found) == ["a0", "a1", "a2", "b0", "b1"]
     assert [item for item in found if item[0] == "a"] == ["a0", "a1", "a2"]
     assert sorted(closed) == ["a", "b", "c"]
-
-
-async def test_no_stream_gives_nothing() -> None:
-    streams: list[AsyncGenerator[str, None]] = []
-
-    assert [item async for item in merged(*streams)] == []
 
 
 async def test_the_first_error_is_raised_and_ends_the_others() -> None:

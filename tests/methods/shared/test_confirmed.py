@@ -67,22 +67,18 @@ async def test_the_same_question_gets_the_confirmed_query_and_who_confirmed_it(
     assert (answer.usage.llm_calls, answer.usage.requests >= 1) == (0, True)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
+async def test_another_question_gets_none_nor_does_what_nobody_confirmed(
+    moons: KnowledgeGraph,
+) -> None:
+    for question in (
         Question("Which moon has Mars?", "en"),
         Question("Which moons has Mars?", "de"),
         Question("Which moons has Mars?", "en", (Earlier("Is there life?", "ASK { }"),)),
-    ],
-)
-async def test_another_question_gets_none(moons: KnowledgeGraph, question: Question) -> None:
-    assert await steps_of(question, moons) == []
-
-
-@pytest.mark.parametrize("origin", ["written", "generated"])
-async def test_what_nobody_confirmed_is_no_answer(moons: KnowledgeGraph, origin: str) -> None:
-    known = (replace(PHOBOS, origin=origin),)  # type: ignore[arg-type]
-    assert await steps_of(ASKED, replace(moons, examples=known)) == []
+    ):
+        assert await steps_of(question, moons) == []
+    for origin in ("written", "generated"):
+        known = (replace(PHOBOS, origin=origin),)
+        assert await steps_of(ASKED, replace(moons, examples=known)) == []
 
 
 @pytest.mark.parametrize(
@@ -109,20 +105,17 @@ async def test_a_query_that_never_had_a_result_is_an_answer(moons: KnowledgeGrap
 
 
 async def test_a_result_that_changed_says_how(moons: KnowledgeGraph) -> None:
-    (answer,) = await steps_of(ASKED, knowing(moons, JUPITER, rows=1))
-    assert isinstance(answer, Answer) and answer.confirmed is not None
-    assert answer.confirmed.change == "more rows: 1 then, 2 now"
-
-
-async def test_a_yes_that_became_a_no_says_so(moons: KnowledgeGraph) -> None:
     query = "ASK { ?moon <http://example.org/onto#orbits> <http://example.org/Venus> }"
     yes = Confirmation("2026", "moons", "", 1, outcome_of(True).digest)
     known = replace(PHOBOS, query=query, confirmation=yes)
 
-    (answer,) = await steps_of(ASKED, replace(moons, examples=(known,)))
+    (more,) = await steps_of(ASKED, knowing(moons, JUPITER, rows=1))
+    (no,) = await steps_of(ASKED, replace(moons, examples=(known,)))
 
-    assert isinstance(answer, Answer) and answer.confirmed is not None
-    assert (answer.boolean, answer.confirmed.change) == (False, "other values")
+    assert isinstance(more, Answer) and more.confirmed is not None
+    assert more.confirmed.change == "more rows: 1 then, 2 now"
+    assert isinstance(no, Answer) and no.confirmed is not None
+    assert (no.boolean, no.confirmed.change) == (False, "other values")
 
 
 async def test_of_several_graphs_the_one_confirmed_last_answers(

@@ -47,17 +47,17 @@ async def test_the_prompt_says_how_each_term_is_used() -> None:
     assert told == PROMPT.read_text(encoding="utf-8")
 
 
-async def test_a_comment_goes_to_the_term_of_its_number() -> None:
-    found, _ = await drafted(said((2, "Who\nsells."), (1, "A sale."), (9, "Nothing."), (3, " ")))
-    assert found == [("Deal", "A sale."), ("seller", "Who sells.")]
-
-
 @pytest.mark.parametrize("last", ["Here you are.", "{}"])
-async def test_a_reply_without_json_is_asked_for_once_more(last: str) -> None:
-    found, model = await drafted("Sure!", said((1, "A sale.")))
-    assert found == [("Deal", "A sale.")] and len(model.requests) == 2
-    found, model = await drafted("Sure!", last)
-    assert found == [] and len(model.requests) == 2
+async def test_a_comment_goes_to_the_term_of_its_number_without_json_it_is_asked_for_again(
+    last: str,
+) -> None:
+    good = said((2, "Who\nsells."), (1, "A sale."), (9, "Nothing."), (3, " "))
+    for replies, expected in (
+        (("Sure!", good), [("Deal", "A sale."), ("seller", "Who sells.")]),
+        (("Sure!", last), []),
+    ):
+        found, model = await drafted(*replies)
+        assert found == expected and len(model.requests) == 2
 
 
 ASKED = [
@@ -134,38 +134,25 @@ def test_the_last_query_of_a_reply_is_found(reply: str) -> None:
 
 
 @for_each(
-    ("line", "graph"),
+    ("lines", "graph", "columns"),
     [
-        ("# graph: moons", "moons"),
-        ("#+ endpoint: https://a.example/sparql", "https://a.example/sparql"),
-        ("  # Graph: <askgraph:moons>", "askgraph:moons"),
-        ("# endpoint: `moons`", "moons"),
+        ("# graph: moons", "moons", ()),
+        ("#+ endpoint: https://a.example/sparql", "https://a.example/sparql", ()),
+        ("  # Graph: <askgraph:moons>\n# answer: ?y", "askgraph:moons", ("y",)),
+        ("# endpoint: `moons`\n# Answers: ?y, ?z", "moons", ("y", "z")),
+        ("#+ answer: ?y ?z ?y", "", ("y", "z")),
     ],
 )
-def test_the_graph_that_a_query_names_is_taken_off_it(line: str, graph: str) -> None:
-    assert written_query(f"```sparql\n{line}\n{QUERY}\n```") == Written(QUERY, graph)
-
-
-@for_each(
-    ("line", "columns"),
-    [
-        ("# answer: ?y", ("y",)),
-        ("# Answers: ?y, ?z", ("y", "z")),
-        ("#+ answer: ?y ?z ?y", ("y", "z")),
-        ("# answers the question", ()),
-    ],
-)
-def test_the_columns_asked_for_are_taken_off_it(line: str, columns: tuple[str, ...]) -> None:
-    found = written_query(f"```sparql\n# graph: moons\n{line}\n{QUERY}\n```")
-
-    assert found is not None and found.columns == columns and found.graph == "moons"
+def test_the_graph_and_the_columns_that_a_query_names_are_taken_off_it(
+    lines: str, graph: str, columns: tuple[str, ...]
+) -> None:
+    assert written_query(f"```sparql\n{lines}\n{QUERY}\n```") == Written(QUERY, graph, columns)
 
 
 @for_each(
     "reply",
     [
         "",
-        "I select the moons.",
         "```turtle\n<a:a> <b:b> <c:c> .\n```",
         "```sparql\nDELETE WHERE { ?s ?p ?o }\n```",
         "INSERT DATA { <a:a> <b:b> <c:c> }; SELECT * WHERE { ?s ?p ?o }",

@@ -1,34 +1,14 @@
 """Questions that lean on the one before them, over the sample graph."""
 
-from collections.abc import AsyncIterator
-
-import pytest
-import pytest_asyncio
 from tests.each import for_each
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.shared.follow_up import standalone
-from askgraph.sample import graph_path
 from askgraph.trace import Earlier, Question
-from askgraph.workspace import Workspace
 
 PREFIX = "PREFIX s: <https://example.org/space/> PREFIX o: <https://example.org/space/ontology#> "
 LARGEST = PREFIX + "SELECT ?m { ?m a o:Moon ; o:diameter ?d } ORDER BY DESC(?d) LIMIT 1"
 ALL = PREFIX + "SELECT ?m { ?m a o:Moon }"
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    workspace = Workspace(tmp_path_factory.mktemp("talk"))
-    workspace.add("space", [graph_path()])
-    return workspace
-
-
-@pytest_asyncio.fixture
-async def space(place: Workspace) -> AsyncIterator[KnowledgeGraph]:
-    graph = place.graph("space")
-    yield graph
-    await graph.endpoint.close()
 
 
 @for_each(

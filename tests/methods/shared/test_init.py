@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import for_each
 
 from askgraph.llm import Assistant, Message, System, ToolCall, ToolResult, User
 from askgraph.llm.budget import estimated_tokens
@@ -71,40 +72,23 @@ def tokens(texts: list[str]) -> list[int]:
     return [estimated_tokens(text) for text in texts]
 
 
-def test_what_fits_is_whole() -> None:
-    shown = fitted({"a": [piece(10, 5)], "b": [piece(10), piece(7)]}, SHARES, room=100)
+@for_each(
+    ("first", "second", "shown"),
+    [
+        ([piece(10, 5)], [piece(10), piece(7)], ([10], [10, 7])),  # what fits is whole
+        ([], [piece(40), piece(40)], ([], [40, 40])),  # what one kind leaves another may use
+        ([piece(30)] * 9, [piece(40)], ([30], [40])),  # its share is its own
+        ([piece(90, 20)] * 3, [], ([20, 20, 20], [])),  # shortened before one is left out
+        ([piece(50, 20)] * 2, [], ([50, 20], [])),  # the first are lengthened first
+        ([piece(900), piece(10)], [], ([10], [])),  # one that is too long keeps none out
+    ],
+)
+def test_kinds_of_texts_share_the_room(
+    first: list[Piece], second: list[Piece], shown: tuple[list[int], list[int]]
+) -> None:
+    found = fitted({"a": first, "b": second}, SHARES, room=100)
 
-    assert {kind: tokens(texts) for kind, texts in shown.items()} == {"a": [10], "b": [10, 7]}
-
-
-def test_what_one_kind_leaves_another_may_use() -> None:
-    shown = fitted({"a": [], "b": [piece(40), piece(40)]}, SHARES, room=100)
-
-    assert tokens(shown["b"]) == [40, 40]
-
-
-def test_no_kind_takes_the_share_of_another() -> None:
-    shown = fitted({"a": [piece(30)] * 9, "b": [piece(40)]}, SHARES, room=100)
-
-    assert tokens(shown["a"]) == [30] and tokens(shown["b"]) == [40]
-
-
-def test_a_text_is_shortened_before_another_is_left_out() -> None:
-    shown = fitted({"a": [piece(90, 20)] * 3, "b": []}, SHARES, room=100)
-
-    assert tokens(shown["a"]) == [20, 20, 20]
-
-
-def test_the_first_texts_are_lengthened_first() -> None:
-    shown = fitted({"a": [piece(50, 20)] * 2, "b": []}, SHARES, room=100)
-
-    assert tokens(shown["a"]) == [50, 20]
-
-
-def test_one_that_is_too_long_does_not_keep_the_next_ones_out() -> None:
-    shown = fitted({"a": [piece(900), piece(10)], "b": []}, SHARES, room=100)
-
-    assert tokens(shown["a"]) == [10]
+    assert (tokens(found["a"]), tokens(found["b"])) == shown
 
 
 def test_pieces_that_come_in_turn_have_no_gaps() -> None:

@@ -49,31 +49,23 @@ def test_words_and_spellings_are_found_and_what_is_told_of_a_thing(
     assert [index.search(text)[0].item for text in ("dogs", "catt", "its owner")] == [DOG, CAT, DOG]
 
 
-def test_the_files_of_an_index_go_with_it(
+def test_the_files_of_an_index_go_with_it_and_a_failure_leaves_none(
     pets: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "files"))
-    (tmp_path / "files").mkdir()
+    files = tmp_path / "files"
+    monkeypatch.setattr(tempfile, "tempdir", str(files))
+    files.mkdir()
+    with pytest.raises(SetupError, match="no embedder"):
+        keep_index(pets, "classes", 1, [DOG], "nothing")
+    assert list(files.iterdir()) == []
     keep_index(pets, "classes", 1, [DOG])
-    before = list((tmp_path / "files").iterdir())
+    before = list(files.iterdir())
 
     keep_index(pets, "classes", 2, [CAT])
     gc.collect()
 
-    after = list((tmp_path / "files").iterdir())
+    after = list(files.iterdir())
     assert len(before) == len(after) == 1 and before != after
-
-
-def test_an_embedder_that_does_not_exist_leaves_nothing_behind(
-    pets: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "files"))
-    (tmp_path / "files").mkdir()
-
-    with pytest.raises(SetupError, match="no embedder"):
-        keep_index(pets, "classes", 1, [DOG], "nothing")
-
-    assert list((tmp_path / "files").iterdir()) == []
 
 
 def test_names_by_bm25_are_kept_with_the_index_that_they_are_of(tmp_path: Path) -> None:

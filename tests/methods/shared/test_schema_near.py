@@ -73,10 +73,6 @@ async def test_of_several_graphs_the_one_whose_names_hold_the_words_has_the_firs
     assert both[0] == "onto#Moon" and len({one.startswith("onto#") for one in both}) == 2
 
 
-async def test_no_class_is_wanted(graphs: list[KnowledgeGraph]) -> None:
-    assert await found("How many volumes?", graphs, limit=0) == []
-
-
 WIDE = "@prefix : <http://wide.example/> . " + "".join(
     f":thing{n} a :Thing ; " + " ; ".join(f":part{p} {p}" for p in range(30)) + f" ; :weight {n} . "
     for n in range(3)
@@ -101,29 +97,19 @@ async def shown(
     return await shape_pieces([NearClass(linked, cls)], parts or ShapeParts())
 
 
-async def test_a_shape_has_several_lengths_each_shorter(wide: KnowledgeGraph) -> None:
-    [piece] = await shown("What is the weight of thing 1?", wide)
+async def test_a_shape_has_several_lengths_in_which_what_is_near_is_left_longest(
+    wide: KnowledgeGraph,
+) -> None:
+    asked = "What is the weight of thing 1?"
+    [piece] = await shown(asked, wide)
+    [plain] = await shown(asked, wide, ShapeParts(ordered=False))
 
     lengths = [len(text.splitlines()) for text in piece.texts]
     assert lengths == sorted(lengths, reverse=True) and len(set(lengths)) == 4
-
-
-async def test_what_is_near_the_question_is_left_longest(wide: KnowledgeGraph) -> None:
-    [piece] = await shown("What is the weight of thing 1?", wide)
-    [plain] = await shown("What is the weight of thing 1?", wide, ShapeParts(ordered=False))
-
+    assert all(f":part{n}" in text for n in range(29) for text in piece.texts)
     assert "  :weight xsd:integer" in piece.texts[-1]
     assert "  :weight xsd:integer" not in plain.texts[-1]
-
-
-async def test_what_is_cut_is_told_by_name(wide: KnowledgeGraph) -> None:
-    [piece] = await shown("What is the weight of thing 1?", wide)
-
-    assert all(f":part{n}" in text for n in range(29) for text in piece.texts)
-
-
-async def test_a_class_without_instances_has_no_shape(wide: KnowledgeGraph) -> None:
-    assert await shown("weight", wide, cls="http://wide.example/Nothing") == []
+    assert await shown(asked, wide, cls="http://wide.example/Nothing") == []
 
 
 def test_a_shape_that_a_server_does_not_give_is_that_of_the_profile(tmp_path: Path) -> None:

@@ -32,24 +32,17 @@ def asked(graphs: list[KnowledgeGraph], *, fraction: float = 1.0) -> AskedGraphs
     return AskedGraphs.of(Question("?"), graphs, Limits(), fraction=fraction)
 
 
-def test_one_prefix_means_one_thing_in_all_graphs(given: list[KnowledgeGraph]) -> None:
-    first, second = (one.context.graph.prefixes for one in asked(given).every)
+def test_one_prefix_means_one_thing_in_all_graphs_which_are_found_by_their_names(
+    given: list[KnowledgeGraph],
+) -> None:
+    both = asked(given)
+    first, second = (one.context.graph.prefixes for one in both.every)
 
     assert first == second
     assert first.shorten("http://example.org/Io") == ":Io"
     assert first.shorten(f"{OTHER}Rex") == "ns2:Rex"
-    assert given[1].prefixes.shorten(f"{OTHER}Rex") == ":Rex"
-
-
-def test_one_graph_keeps_its_prefixes(given: list[KnowledgeGraph]) -> None:
     assert asked(given[1:]).every[0].context.graph.prefixes is given[1].prefixes
-
-
-@pytest.mark.parametrize("name", ["pets", "askgraph:pets"])
-def test_a_graph_is_found_by_its_names(given: list[KnowledgeGraph], name: str) -> None:
-    both = asked(given)
-
-    assert both.named(name) is both.every[1]
+    assert both.named("pets") is both.named("askgraph:pets") is both.every[1]
     assert both.named("cats") is None
 
 

@@ -1,28 +1,18 @@
 """Answers, and the ends of a run that give none."""
 
-from collections.abc import Iterator
-
 import pytest
 from tests.graphs import MOONS
-from tests.tool_graphs import called, opened_sample, served, toolbox
+from tests.tool_graphs import called, served, toolbox
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.workspace.run_sync import result_of
 
 SPACE = "https://example.org/space/"
 MARS = "SELECT ?m ?r { ?m ont:orbits space:Mars ; ont:diameter ?r }"
 SHOWING = "SELECT * { ?m ont:orbits ?p ; ont:diameter ?d ; a ?c } LIMIT 4"
 
 
-@pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    graph = opened_sample(tmp_path_factory.mktemp("space"))
-    yield graph
-    result_of(graph.endpoint.close())
-
-
-def test_an_answer_has_all_that_a_person_needs(space: KnowledgeGraph) -> None:
-    box = toolbox(space, guarded=False)
+def test_an_answer_has_all_that_a_person_needs(local: KnowledgeGraph) -> None:
+    box = toolbox(local, guarded=False)
     found = called(box, "answer", query=MARS, columns=["?m"], certainty=0.9)
     assert found.ends == "answer" and not found.failed and found.rows == 2
     answer = found.answer
@@ -37,9 +27,9 @@ def test_an_answer_has_all_that_a_person_needs(space: KnowledgeGraph) -> None:
     assert (answer.confidence, answer.ordered, answer.boolean) == (0.9, False, None)
 
 
-def test_an_order_in_the_query_is_kept(space: KnowledgeGraph) -> None:
+def test_an_order_in_the_query_is_kept(local: KnowledgeGraph) -> None:
     query = f"{MARS} ORDER BY DESC(?r)"
-    answer = called(toolbox(space, guarded=False), "answer", query=query, columns=["m"]).answer
+    answer = called(toolbox(local, guarded=False), "answer", query=query, columns=["m"]).answer
     assert answer is not None and answer.ordered
     assert [getattr(term, "value", "") for term in answer.result.column("m")] == [
         f"{SPACE}Phobos",
@@ -47,17 +37,17 @@ def test_an_order_in_the_query_is_kept(space: KnowledgeGraph) -> None:
     ]
 
 
-def test_yes_or_no_needs_no_column(space: KnowledgeGraph) -> None:
+def test_yes_or_no_needs_no_column(local: KnowledgeGraph) -> None:
     query = "ASK { space:Titan ont:orbits space:Mars }"
-    found = called(toolbox(space, guarded=False), "answer", query=query, columns=[])
+    found = called(toolbox(local, guarded=False), "answer", query=query, columns=[])
     assert found.ends == "answer" and found.rows == 1
     assert found.answer is not None and found.answer.boolean is False
 
 
 def test_a_column_must_be_in_the_result_and_told_where_there_are_several(
-    space: KnowledgeGraph,
+    local: KnowledgeGraph,
 ) -> None:
-    box = toolbox(space, guarded=False)
+    box = toolbox(local, guarded=False)
     wrong = called(box, "answer", query=MARS, columns=["moon"])
     none = called(box, "answer", query=MARS, columns=[])
     assert wrong.failed and "no column ?moon: the columns are ?m, ?r" in wrong.text
@@ -65,8 +55,8 @@ def test_a_column_must_be_in_the_result_and_told_where_there_are_several(
     assert wrong.ends == none.ends == ""
 
 
-def test_an_empty_result_is_taken_when_it_comes_again(space: KnowledgeGraph) -> None:
-    box = toolbox(space, guarded=False)
+def test_an_empty_result_is_taken_when_it_comes_again(local: KnowledgeGraph) -> None:
+    box = toolbox(local, guarded=False)
     query = "SELECT ?m { ?m ont:orbits space:Apollo_11 }"
     first = called(box, "answer", query=query, columns=["m"], certainty=0.8)
     again = called(box, "answer", query=query + "  # indeed", columns=["m"], certainty=0.8)
@@ -75,8 +65,8 @@ def test_an_empty_result_is_taken_when_it_comes_again(space: KnowledgeGraph) -> 
     assert again.answer.confidence == 0.4 and again.answer.why_empty
 
 
-def test_iris_that_nothing_has_shown_are_told_once(space: KnowledgeGraph) -> None:
-    box = toolbox(space)
+def test_iris_that_nothing_has_shown_are_told_once(local: KnowledgeGraph) -> None:
+    box = toolbox(local)
     query = "SELECT ?m { ?m ont:discoverer space:Galileo_Galilei }"
     first = called(box, "answer", query=query, columns=["m"])
     again = called(box, "answer", query=query, columns=["m"])
@@ -85,23 +75,27 @@ def test_iris_that_nothing_has_shown_are_told_once(space: KnowledgeGraph) -> Non
     assert again.ends == "answer"
 
 
-def test_iris_that_the_graph_lacks_are_refused_however_often(space: KnowledgeGraph) -> None:
-    box = toolbox(space)
+def test_iris_that_the_graph_lacks_are_refused_however_often(local: KnowledgeGraph) -> None:
+    box = toolbox(local)
     query = "SELECT ?m { ?m ont:discoveredBy space:Galileo_Galilei }"
     found = [called(box, "answer", query=query, columns=["m"]) for _ in range(3)]
     assert all(one.failed for one in found)
     assert "the graph has no ont:discoveredBy; nearest: ont:discoverer" in found[0].text
 
 
-def test_what_a_result_has_shown_may_be_used(space: KnowledgeGraph) -> None:
-    box = toolbox(space)
+def test_what_a_result_has_shown_and_standard_vocabularies_may_be_used(
+    local: KnowledgeGraph,
+) -> None:
+    box = toolbox(local)
+    query = 'SELECT ?m { ?m <http://www.w3.org/2000/01/rdf-schema#label> "Titan"@en }'
+    assert called(box, "answer", query=query, columns=["m"], certainty=1.0).ends == "answer"
     called(box, "execute", query=SHOWING)
     called(box, "execute", query="SELECT * { space:Mars a ?c }")
     assert called(box, "answer", query=MARS, columns=["m"], certainty=1.0).ends == "answer"
 
 
-def test_a_result_that_nobody_has_seen_is_shown_once(space: KnowledgeGraph) -> None:
-    box = toolbox(space)
+def test_a_result_that_nobody_has_seen_is_shown_once(local: KnowledgeGraph) -> None:
+    box = toolbox(local)
     called(box, "execute", query=SHOWING)
     called(box, "execute", query="SELECT * { space:Mars a ?c }")
 
@@ -113,16 +107,16 @@ def test_a_result_that_nobody_has_seen_is_shown_once(space: KnowledgeGraph) -> N
     assert again.ends == "answer"
 
 
-def test_a_result_that_another_query_has_shown_is_no_news(space: KnowledgeGraph) -> None:
-    box = toolbox(space)
+def test_a_result_that_another_query_has_shown_is_no_news(local: KnowledgeGraph) -> None:
+    box = toolbox(local)
     called(box, "execute", query=MARS)
     other = "SELECT DISTINCT ?moon { ?moon ont:orbits space:Mars }"
 
     assert called(box, "answer", query=other, columns=["moon"], certainty=0.6).ends == "answer"
 
 
-def test_a_candidate_that_was_proposed_is_no_news(space: KnowledgeGraph) -> None:
-    box = toolbox(space)
+def test_a_candidate_that_was_proposed_is_no_news(local: KnowledgeGraph) -> None:
+    box = toolbox(local)
     proposed = called(box, "propose_queries", question="Which moons orbit Mars?")
     assert proposed.answer is not None
     query, columns = proposed.answer.query, list(proposed.answer.answer_columns)
@@ -130,16 +124,10 @@ def test_a_candidate_that_was_proposed_is_no_news(space: KnowledgeGraph) -> None
     assert called(box, "answer", query=query, columns=columns, certainty=0.6).ends == "answer"
 
 
-def test_standard_vocabularies_need_not_be_shown(space: KnowledgeGraph) -> None:
-    query = 'SELECT ?m { ?m <http://www.w3.org/2000/01/rdf-schema#label> "Titan"@en }'
-    found = called(toolbox(space), "answer", query=query, columns=["m"], certainty=1.0)
-    assert found.ends == "answer"
-
-
 def test_an_empty_result_is_told_even_where_its_iris_were_doubted_before(
-    space: KnowledgeGraph,
+    local: KnowledgeGraph,
 ) -> None:
-    box = toolbox(space)
+    box = toolbox(local)
     query = "SELECT ?m { ?m ont:orbits space:Apollo_11 }"
     texts = [called(box, "answer", query=query, columns=["m"]).text for _ in range(2)]
     assert "nothing has shown" in texts[0] and "it has no rows" in texts[1]
@@ -155,9 +143,9 @@ def test_an_empty_result_is_told_even_where_its_iris_were_doubted_before(
     ],
 )
 def test_a_query_that_gives_no_answer_is_refused(
-    space: KnowledgeGraph, query: str, told: str
+    local: KnowledgeGraph, query: str, told: str
 ) -> None:
-    found = called(toolbox(space, guarded=False), "answer", query=query, columns=["m"])
+    found = called(toolbox(local, guarded=False), "answer", query=query, columns=["m"])
     assert found.failed and told in found.text and found.answer is None
 
 
@@ -175,22 +163,13 @@ def test_a_remote_graph_answers_the_same() -> None:
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
 
 
-def test_the_reason_is_kept_and_the_run_ends() -> None:
+def test_a_cancellation_keeps_its_reason_and_runs_the_best_attempt() -> None:
     with served(MOONS, PREFIXES) as (_, graph):
-        found = called(toolbox(graph), "cancel", reason="Nothing on comets.")
-    assert (found.text, found.ends, found.answer) == ("Nothing on comets.", "cancel", None)
-
-
-def test_the_best_attempt_is_run() -> None:
-    with served(MOONS, PREFIXES) as (_, graph):
+        alone = called(toolbox(graph), "cancel", reason="Nothing on comets.")
         query = "SELECT ?m { ?m onto:orbits :Jupiter }"
         found = called(toolbox(graph), "cancel", reason="Only moons.", query=query)
-    assert found.ends == "cancel" and found.rows == 2
+        failed = called(toolbox(graph), "cancel", reason="No.", query="SELECT ?m { ?m }")
+    assert (alone.text, alone.ends, alone.answer) == ("Nothing on comets.", "cancel", None)
+    assert found.ends == failed.ends == "cancel" and found.rows == 2
     assert found.answer is not None and found.answer.confidence == 0.1
-
-
-def test_a_best_attempt_that_fails_is_told() -> None:
-    with served(MOONS, PREFIXES) as (_, graph):
-        found = called(toolbox(graph), "cancel", reason="No.", query="SELECT ?m { ?m }")
-    assert found.ends == "cancel" and found.answer is None
-    assert "The best attempt failed" in found.text
+    assert failed.answer is None and "The best attempt failed" in failed.text

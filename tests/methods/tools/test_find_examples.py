@@ -58,37 +58,35 @@ SIMILAR_EXAMPLES = (
 )
 
 
-async def test_the_users_question_is_the_default(near: KnowledgeGraph) -> None:
-    found = await called(replace(near, examples=SIMILAR_EXAMPLES), "find_similar_examples")
+async def test_the_users_question_is_the_default_of_a_text(near: KnowledgeGraph) -> None:
+    graph = replace(near, examples=SIMILAR_EXAMPLES)
+    context = Context(graph, Question("Which moons orbit Saturn?"))
+    found = await called(graph, "find_similar_examples")
+    other = await find_similar_examples(context, "Mass of the sun")
     assert found.text.startswith('"Which moons orbit Mars?"\nSELECT')
+    assert other.text.startswith('"How heavy is the Sun?"')
 
 
-async def test_another_text_may_be_given(near: KnowledgeGraph) -> None:
-    graph = Context(replace(near, examples=SIMILAR_EXAMPLES), Question("Which moons orbit Saturn?"))
-    found = await find_similar_examples(graph, "Mass of the sun")
-    assert found.text.startswith('"How heavy is the Sun?"')
-
-
-async def test_a_candidate_has_words_in_quotes_its_query_and_its_rows(
+async def test_a_candidate_has_words_in_quotes_its_query_its_rows_and_the_words_not_used(
     space: KnowledgeGraph,
 ) -> None:
-    found = await called(space, "propose_queries", question="Which moons orbit Saturn?")
+    filler = " ".join(f"quux{n} quux{n}" for n in range(40))
+    found, unread, none = [
+        await called(space, "propose_queries", question=question)
+        for question in (
+            "Which moons orbit Saturn?",
+            f"Which moons orbit Saturn? {filler}",
+            "Quux?",
+        )
+    ]
 
     assert '1. "The moons that orbit Saturn."' in line_with(found, "1. ")
     assert "ont:orbits space:Saturn" in found.text and "PREFIX" not in found.text
     assert found.answer is not None and found.answer.result.rows
     assert "https://example.org/space/Saturn" in found.seen
-
-
-async def test_words_that_are_not_used_are_named_once_and_not_all_of_many(
-    space: KnowledgeGraph,
-) -> None:
-    filler = " ".join(f"quux{n} quux{n}" for n in range(40))
-    found = await called(space, "propose_queries", question=f"Which moons orbit Saturn? {filler}")
-
-    left = line_with(found, "1. ").split("(not used: ")[1].split(")")[0]
-    words = left.split(", ")
+    words = line_with(unread, "1. ").split("(not used: ")[1].split(")")[0].split(", ")
     assert len(words) == len(set(words)) == 9 and words[-1] == "…"
+    assert none.rows == 0 and none.answer is None
 
 
 async def test_results_are_the_same_in_whatever_order_their_columns_are(
@@ -103,12 +101,6 @@ async def test_results_are_the_same_in_whatever_order_their_columns_are(
     alone = RunCandidate(best, "", ("moon",), None, given[0])
 
     assert ran[0].outcome == ran[1].outcome != alone.outcome
-
-
-async def test_no_candidate_is_no_row(space: KnowledgeGraph) -> None:
-    found = await called(space, "propose_queries", question="Quux?")
-
-    assert found.rows == 0 and found.answer is None
 
 
 SUPPLY = """

@@ -44,13 +44,6 @@ async def test_a_property_takes_one_place_whatever_its_variants(tmp_path: Path) 
     assert "has d:P10" in line_with(found, "- :Q1")
 
 
-async def test_an_empty_graph_has_nothing_to_show(tmp_path: Path) -> None:
-    with served("", tmp_path, local=True) as (graph, _):
-        found = await called(graph, "overview", question="Which moons orbit Saturn?")
-
-    assert found.text == "graph sample: 0 triples"
-
-
 @for_each(
     ("question", "named", "not_named"),
     [
@@ -78,32 +71,28 @@ CLUBS = """
 """
 
 
-async def test_a_name_says_in_how_many_longer_names_it_is(tmp_path: Path) -> None:
-    with served(CLUBS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
-        found = await called(graph, "overview", question="Where does Ada Moss play?")
-
-    line = next(one for one in found.text.splitlines() if "p1" in one)
-    assert "for 'Ada Moss' (also in 1 longer name)" in line
-
-
-async def test_a_node_without_name_that_links_what_is_named_is_offered(tmp_path: Path) -> None:
-    with served(CLUBS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
-        found = await called(graph, "overview", question="Did Ben Wood play for Rovers?")
-        alone = await called(graph, "overview", question="What about Ben Wood?")
-
-    [line] = [one for one in found.text.splitlines() if "linked to" in one]
-    assert "m3" in line and "p3" in line and "c1" in line
-    assert "linked to" not in alone.text
-
-
-async def test_a_thing_that_is_only_called_by_its_class_is_not_named_by_it(tmp_path: Path) -> None:
+async def test_names_that_are_longer_nodes_without_name_and_names_of_classes_are_told_apart(
+    tmp_path: Path,
+) -> None:
     numbered = "".join(f':v{n} a :Invoice ; rdfs:label "invoice {n}" . ' for n in range(9))
     with served(CLUBS + numbered, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
-        found = await called(graph, "overview", question="Which invoice sort is common?")
-        one = await called(graph, "overview", question="What about invoice 7?")
+        texts = [
+            (await called(graph, "overview", question=question)).text
+            for question in (
+                "Where does Ada Moss play?",
+                "Did Ben Wood play for Rovers?",
+                "What about Ben Wood?",
+                "Which invoice sort is common?",
+                "What about invoice 7?",
+            )
+        ]
+    longer, linked, alone, invoices, seventh = texts
 
-    assert "- :v" not in found.text.replace("<http://clubs.example/", "- :")
-    assert "v7" in one.text
+    line = next(one for one in longer.splitlines() if "p1" in one)
+    assert "for 'Ada Moss' (also in 1 longer name)" in line
+    [line] = [one for one in linked.splitlines() if "linked to" in one]
+    assert "m3" in line and "p3" in line and "c1" in line and "linked to" not in alone
+    assert "- :v" not in invoices.replace("<http://clubs.example/", "- :") and "v7" in seventh
 
 
 TWO_CLASSES = """
@@ -132,18 +121,13 @@ PAPERS = """
 """
 
 
-async def test_a_word_that_stands_in_iris_alone_says_in_how_many(tmp_path: Path) -> None:
-    with served(PAPERS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
-        found = await called(graph, "overview", question="Papers by Smith")
-
-    assert "for 'Smith' (in 2 IRIs: CONTAINS(STR(?x), \"Smith\"))" in found.text
-
-
-async def test_what_a_people_is_called_after_comes_in_each_form_it_is_stored_in(
+async def test_a_word_in_iris_alone_and_a_people_come_in_each_form_they_are_stored_in(
     tmp_path: Path,
 ) -> None:
     with served(PAPERS, tmp_path, prefixes=PREFIXES, local=True) as (graph, _):
-        found = await called(graph, "overview", question="How many German persons are there?")
+        papers = await called(graph, "overview", question="Papers by Smith")
+        people = await called(graph, "overview", question="How many German persons are there?")
 
-    lines = "\n".join(line for line in found.text.splitlines() if "for 'German'" in line)
+    assert "for 'Smith' (in 2 IRIs: CONTAINS(STR(?x), \"Smith\"))" in papers.text
+    lines = "\n".join(line for line in people.text.splitlines() if "for 'German'" in line)
     assert all(form in lines for form in ('"German"', '"Germany"', '"DE"', '"GER"'))

@@ -53,29 +53,19 @@ TRACE = Trace(
 )
 
 
-async def test_the_model_says_the_same_in_the_same_order() -> None:
-    model = ReplayedModel(TRACE)
+async def test_the_model_says_the_same_in_the_same_order_at_the_same_cost() -> None:
+    account = Account(Budget())
+    replayed = ReplayedModel(TRACE)
+    model = BudgetedModel(replayed, account)
 
     said = [await completed(model.complete([User("?")])) for _ in range(2)]
 
     assert [one.first for one in said] == [BOTH, AGAIN]
-    assert model.identity.model == said[0].model == "m-2"
-
-
-async def test_what_it_says_costs_as_much_as_then() -> None:
-    account = Account(Budget())
-    model = BudgetedModel(ReplayedModel(TRACE), account)
-
-    for _ in range(2):
-        await completed(model.complete([User("?")]))
-
+    assert replayed.identity.model == said[0].model == "m-2"
     spent = (account.calls, account.usage.input, account.usage.cached, account.usage.output)
     assert spent == (2, 300, 190, 30)
-
-
-async def test_after_its_last_turn_the_model_says_no_more() -> None:
-    with pytest.raises(BudgetSpent, match="took 0 turns"):
-        await completed(ReplayedModel(Trace(Question("?"), "m", ())).complete([User("?")]))
+    with pytest.raises(BudgetSpent, match="took 2 turns"):
+        await completed(model.complete([User("?")]))
 
 
 async def test_each_call_gives_what_it_gave_then() -> None:
@@ -98,31 +88,19 @@ async def test_calls_of_one_turn_may_come_in_any_order() -> None:
 
 async def test_a_call_that_was_not_made_then_is_told_with_its_step() -> None:
     tools = ReplayedToolbox(TRACE)
+    with pytest.raises(SetupError, match="at step 1: overview"):
+        await tools.call(search("c1", "Io"))
     await tools.call(ToolCall("", "overview", '{"question": "?"}'))
 
     with pytest.raises(SetupError, match=r"at step 4: search\(.*Io.* was called, now .*Europa"):
         await tools.call(search("c1", "Europa"))
-
-
-async def test_a_call_of_a_later_turn_comes_too_early() -> None:
-    tools = ReplayedToolbox(TRACE)
-
-    with pytest.raises(SetupError, match="at step 1: overview"):
-        await tools.call(search("c1", "Io"))
-
-
-async def test_a_call_after_the_last_one_is_told() -> None:
     with pytest.raises(SetupError, match=r"all calls are made, and search\("):
         await ReplayedToolbox(Trace(Question("?"), "m", ())).call(search("c1", "Io"))
 
 
 def test_tools_graphs_and_requests_are_those_of_the_run() -> None:
     tools = ReplayedToolbox(TRACE)
-
-    assert (tools.schemas, tools.graph_names, tools.requests) == ((SEARCH,), ("space", "cars"), 7)
-
-
-def test_without_schemas_the_graphs_are_those_that_were_called() -> None:
     own = [ToolUse("overview", {"graph": name}, Observation("")) for name in ("b", "a", "b")]
 
+    assert (tools.schemas, tools.graph_names, tools.requests) == ((SEARCH,), ("space", "cars"), 7)
     assert ReplayedToolbox(Trace(Question("?"), "m", tuple(own))).graph_names == ("b", "a")

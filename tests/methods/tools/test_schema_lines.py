@@ -32,36 +32,12 @@ def told(question: str, graph: KnowledgeGraph) -> str:
     return "\n".join(time_lines(tokenize(question), graph, near, graph.prefixes.shorten))
 
 
-def test_a_question_without_time_or_unit_is_told_nothing(graph: KnowledgeGraph) -> None:
-    assert told("Which things are there?", graph) == ""
-
-
 def test_a_question_of_a_time_is_told_what_starts_and_ends(graph: KnowledgeGraph) -> None:
     text = told("Who was in charge in 1995?", graph)
     spans = {"office": "o:from → o:until", "statements": "pq:P580 → pq:P582"}
 
     assert spans.get(_name(graph), "b:opened → b:closed") in text
     assert ("wikibase:rank" in text) == (_name(graph) == "statements")
-
-
-def test_a_number_with_a_unit_is_converted_where_the_graph_has_that_dimension(
-    graph: KnowledgeGraph,
-) -> None:
-    text = told("Which are longer than 2 miles?", graph)
-
-    assert text == (
-        "units: b:length in metre\n2 mile is 3218.688 metre" if _name(graph) == "bridges" else ""
-    )
-
-
-def test_a_number_in_the_unit_of_the_graph_is_not_converted(graph: KnowledgeGraph) -> None:
-    text = told("Which are longer than 2 metres?", graph)
-
-    assert text == ("units: b:length in metre" if _name(graph) == "bridges" else "")
-
-
-def test_an_age_comes_with_the_expression_for_it(graph: KnowledgeGraph) -> None:
-    assert "YEAR(?to) - YEAR(?from)" in told("How old is she?", graph)
 
 
 async def test_the_overview_has_the_lines(graph: KnowledgeGraph) -> None:
@@ -119,11 +95,22 @@ def test_names_are_by_what_the_instances_of_a_class_are_called_by(tmp_path: Path
     assert told_names == "; names by rdfs:label @de"
 
 
-async def test_it_is_the_same_for_any_question(space: KnowledgeGraph) -> None:
+async def test_a_schema_is_the_same_for_any_question_if_it_has_room(
+    space: KnowledgeGraph,
+) -> None:
     first = await names_of(space, "Which moons orbit Saturn?", most=600)
 
     assert first is not None and first == await names_of(space, "Who flew on Apollo 11?", most=600)
-
-
-async def test_a_schema_that_has_no_room_is_not_told(space: KnowledgeGraph) -> None:
     assert await names_of(space, most=100) is None
+
+
+def test_units_and_ages_are_told_of_where_question_and_graph_have_them(
+    graph: KnowledgeGraph,
+) -> None:
+    units = "units: b:length in metre" if _name(graph) == "bridges" else ""
+    converted = units and f"{units}\n2 mile is 3218.688 metre"
+
+    assert told("Which things are there?", graph) == ""
+    assert told("Which are longer than 2 miles?", graph) == converted
+    assert told("Which are longer than 2 metres?", graph) == units
+    assert "YEAR(?to) - YEAR(?from)" in told("How old is she?", graph)

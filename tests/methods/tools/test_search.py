@@ -23,18 +23,23 @@ WORDS = st.sampled_from(["al", "albert", "alberto", "peter", "falk", "finney", "
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
 
 
-def test_whole_words_before_beginnings_before_mistakes() -> None:
-    texts = [["Albert Finney"], ["Carlos Alberto"], ["Peter Falk"]]
-    assert keyword_scores("albert", texts) == [1.0, 0.75, 0.0]
-    assert keyword_scores("fallk", texts) == [0.0, 0.0, 0.5]
+LAUNCHES = ["^ont:launchVehicle", "ont:manufacturer"]
+DESTINATION = ["→ ont:CelestialBody", "112×", '"The celestial body a mission was sent to"']
 
 
-def test_the_best_of_several_names_counts() -> None:
-    assert keyword_scores("titan", [["Saturn VI", "Titan"], []]) == [1.0, 0.0]
-
-
-def test_a_part_of_a_text_without_spaces_is_found() -> None:
-    assert keyword_scores("京", [["東京タワー"]])[0] > 0
+@for_each(
+    ("search", "texts", "scores"),
+    [
+        ("albert", [["Albert Finney"], ["Carlos Alberto"], ["Peter Falk"]], [1.0, 0.75, 0.0]),
+        ("fallk", [["Albert Finney"], ["Carlos Alberto"], ["Peter Falk"]], [0.0, 0.0, 0.5]),
+        ("titan", [["Saturn VI", "Titan"], []], [1.0, 0.0]),
+        ("京", [["東京タワー"]], [0.75]),
+    ],
+)
+def test_whole_words_before_beginnings_before_mistakes_the_best_name_counts(
+    search: str, texts: list[list[str]], scores: list[float]
+) -> None:
+    assert keyword_scores(search, texts) == scores
 
 
 @settings(max_examples=60, deadline=None)
@@ -51,29 +56,25 @@ def test_scores_are_those_of_the_keyword_index(texts: list[str], search: str) ->
             assert (score > 0) <= (f"http://x/{at}" in theirs)
 
 
-async def test_a_hit_has_its_iri_its_narrowest_class_and_other_names(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_entity", query="Titan")
-    line = line_with(found, "- space:Titan ")
-    assert line.startswith('- space:Titan a ont:Moon | also "Saturn VI"')
-    assert "ont:CelestialBody" not in line
-
-
-async def test_a_hit_names_the_properties_that_meet_at_it_both_ways(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_entity", query="Saturn V rocket")
-    line = line_with(found, "- space:Saturn_V ")
-    assert "^ont:launchVehicle" in line and "ont:manufacturer" in line
-
-
-async def test_all_that_is_shown_counts_as_seen(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_entity", query="Titan")
-    for iri in ("Titan", "ontology#Moon", "ontology#orbits"):
-        assert f"https://example.org/space/{iri}" in found.seen
-
-
-async def test_a_class_is_found_with_the_number_of_its_instances(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_entity", query="crew membership")
-    line = line_with(found, "- ont:CrewMembership ")
-    assert line.startswith("- ont:CrewMembership class, 192 instances")
+@for_each(
+    ("tool", "query", "line", "parts", "seen"),
+    [
+        ("entity", "Titan", '- space:Titan a ont:Moon | also "Saturn VI"', [], "Titan"),
+        ("entity", "Titan", "- space:Titan ", [], "ontology#Moon"),
+        ("entity", "Titan", "- space:Titan ", [], "ontology#orbits"),
+        ("entity", "Saturn V rocket", "- space:Saturn_V ", LAUNCHES, "Saturn_V"),
+        ("entity", "crew membership", "- ont:CrewMembership class, 192 instances", [], ""),
+        ("property", "destination", "- ont:destination", DESTINATION, "ontology#destination"),
+        ("property", "launch vehicle", "- ont:launchVehicle", [], "ontology#LaunchVehicle"),
+    ],
+)
+async def test_a_hit_has_its_iri_what_it_is_and_what_meets_there_all_counts_as_seen(
+    space: KnowledgeGraph, tool: str, query: str, line: str, parts: list[str], seen: str
+) -> None:
+    found = await called(space, f"search_{tool}", query=query)
+    told = line_with(found, line)
+    assert all(part in told for part in parts) and "ont:CelestialBody " not in told
+    assert f"https://example.org/space/{seen}" in found.seen or not seen
 
 
 async def test_properties_that_hits_of_one_class_share_are_named_once(
@@ -102,12 +103,11 @@ async def test_values_are_found_with_the_thing_that_has_them(tmp_path: Path) -> 
     assert "http://example.org/a1" in found.seen
 
 
-async def test_nothing_found_says_what_to_try(space: KnowledgeGraph) -> None:
+async def test_nothing_found_says_what_to_try_and_nothing_asked_is_refused(
+    space: KnowledgeGraph,
+) -> None:
     found = await called(space, "search_entity", query="xyzzy")
     assert found.text.startswith('nothing found for "xyzzy". Try') and not found.failed
-
-
-async def test_an_empty_search_is_refused(space: KnowledgeGraph) -> None:
     assert (await called(space, "search_entity", query=" ")).failed
 
 
@@ -150,18 +150,6 @@ PREFIXES = {
 }
 
 
-async def test_a_hit_has_domain_range_use_and_description(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_property", query="destination")
-    line = line_with(found, "- ont:destination")
-    assert "→ ont:CelestialBody" in line and "112×" in line
-    assert '"The celestial body a mission was sent to"' in line
-
-
-async def test_ends_count_as_seen(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_property", query="launch vehicle")
-    assert "https://example.org/space/ontology#LaunchVehicle" in found.seen
-
-
 async def test_variants_of_one_property_take_one_line(tmp_path: Path) -> None:
     with served(STATEMENTS, tmp_path, prefixes=PREFIXES) as (graph, _):
         found = await called(graph, "search_property", query="knows")
@@ -176,16 +164,14 @@ async def test_another_code_is_another_property(tmp_path: Path) -> None:
     assert "(also" not in line_with(found, "- q:P8")
 
 
-async def test_properties_that_leave_an_entity_are_searched(space: KnowledgeGraph) -> None:
-    found = await called(
-        space, "search_property_of_entity", entity="space:Titan", query="time of revolution"
-    )
-    assert "- ont:orbitalPeriod" in found.text and "- ont:mass" not in found.text
-
-
-async def test_properties_that_lead_to_it_are_told_apart(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_property_of_entity", entity="space:Neil_Armstrong")
+async def test_properties_of_an_entity_are_searched_both_ways_apart(
+    space: KnowledgeGraph,
+) -> None:
+    tool = "search_property_of_entity"
+    named = await called(space, tool, entity="space:Titan", query="time of revolution")
+    found = await called(space, tool, entity="space:Neil_Armstrong")
     leaving, coming = found.text.split("properties to space:Neil_Armstrong")
+    assert "- ont:orbitalPeriod" in named.text and "- ont:mass" not in named.text
     assert "ont:nationality" in leaving and "ont:member" not in leaving
     assert "ont:member" in coming and "2× here" in coming
 
@@ -195,15 +181,15 @@ async def test_an_unknown_entity_is_an_error_with_the_nearest(space: KnowledgeGr
         await called(space, "search_property_of_entity", entity="space:Tittan")
 
 
-async def test_only_objects_of_the_property_are_found(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_object_of_property", property="ont:role", query="pilot")
+async def test_only_objects_of_the_property_are_found_the_most_frequent_without_a_text(
+    space: KnowledgeGraph,
+) -> None:
+    arguments: dict[str, Any] = {"property": "ont:role"}
+    found = await called(space, "search_object_of_property", query="pilot", **arguments)
+    every = await called(space, "search_object_of_property", **arguments)
     assert found.text.startswith('10 objects of ont:role, 5 matching for "pilot":')
     assert line_with(found, "- space:Pilot a ont:Role").endswith("43× here")
-
-
-async def test_without_a_text_the_most_frequent_come_first(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_object_of_property", property="ont:role")
-    first, second, *_ = found.text.splitlines()[1:]
+    first, second, *_ = every.text.splitlines()[1:]
     assert first.startswith("- space:Commander") and first.endswith("54× here")
     assert second.startswith("- space:Mission_Specialist")
 
@@ -241,35 +227,23 @@ async def test_nodes_without_a_name_are_found_by_what_hangs_on_them(tmp_path: Pa
     assert "a blank node" in blank.text and "urgent" in blank.text
 
 
-async def test_at_the_place_of_an_object(space: KnowledgeGraph) -> None:
-    found = await called(
-        space,
-        "search_autocomplete",
-        sparql="SELECT ?search WHERE { ?m a ont:Moon ; ont:orbits ?search }",
-        query="",
-    )
-    assert found.text.splitlines()[1].startswith("- space:Saturn a ont:Planet")
-    assert found.text.splitlines()[1].endswith("18× here")
-
-
-async def test_at_the_place_of_a_property(space: KnowledgeGraph) -> None:
-    found = await called(
-        space,
-        "search_autocomplete",
-        sparql="SELECT ?m ?search WHERE { ?m a ont:Moon ; ?search ?o } LIMIT 3",
-        query="discovery year",
-    )
-    assert found.text.splitlines()[1].startswith("- ont:discoveryYear")
-
-
-async def test_at_the_place_of_a_subject(space: KnowledgeGraph) -> None:
-    found = await called(
-        space,
-        "search_autocomplete",
-        sparql="SELECT * WHERE { ?search ont:orbits space:Saturn FILTER(?search != space:Rhea) }",
-        query="titan rhea",
-    )
-    assert "- space:Titan " in found.text and "Rhea" not in found.text.split("\n", 1)[1]
+@for_each(
+    ("sparql", "query", "line", "end"),
+    [
+        ("{ ?m a ont:Moon ; ont:orbits ?search }", "", "- space:Saturn a ont:Planet", "18× here"),
+        ("{ ?m a ont:Moon ; ?search ?o } LIMIT 3", "discovery year", "- ont:discoveryYear", ""),
+        ("{ ?search ont:orbits space:Saturn FILTER(?search != space:Rhea) }", "titan rhea",
+         "- space:Titan ", ""),
+    ],
+)  # fmt: skip
+async def test_a_place_of_a_pattern_is_searched(
+    space: KnowledgeGraph, sparql: str, query: str, line: str, end: str
+) -> None:
+    sparql = f"SELECT * WHERE {sparql}"
+    found = await called(space, "search_autocomplete", sparql=sparql, query=query)
+    _, first, *others = found.text.splitlines()
+    assert first.startswith(line) and first.endswith(end)
+    assert not any(other.startswith("- space:Rhea") for other in others)
 
 
 @for_each(
@@ -302,51 +276,45 @@ async def test_what_keeps_a_query_from_running_is_repaired_first(space: Knowledg
 SATURN: dict[str, Any] = {"property": "ont:orbits", "object": "space:Saturn"}
 
 
-async def test_two_constraints_restrict_the_third_place(space: KnowledgeGraph) -> None:
-    found = await called(space, "search_constrained", position="subject", query="titan", **SATURN)
-    assert found.text.startswith('18 subjects of ont:orbits space:Saturn, 1 matching for "titan":')
-    assert "- space:Titan a ont:Moon" in found.text and "Titania" not in found.text
+YEAR = '"1655"^^xsd:gYear'
 
 
-async def test_the_property_between_two_things_is_found(space: KnowledgeGraph) -> None:
-    found = await called(
-        space,
-        "search_constrained",
-        position="property",
-        subject="space:Titan",
-        object="space:Saturn",
-    )
-    assert found.text.startswith("1 properties of space:Titan space:Saturn:")
-    assert "- ont:orbits" in found.text
-
-
-async def test_a_literal_may_be_a_constraint(space: KnowledgeGraph) -> None:
-    found = await called(
-        space,
-        "search_constrained",
-        position="subject",
-        property="ont:discoveryYear",
-        object='"1655"^^xsd:gYear',
-    )
-    assert "- space:Titan" in found.text
+@for_each(
+    ("arguments", "head", "shown"),
+    [
+        (
+            {"position": "subject", "query": "titan", **SATURN},
+            '18 subjects of ont:orbits space:Saturn, 1 matching for "titan":',
+            "- space:Titan a ont:Moon",
+        ),
+        (
+            {"position": "property", "subject": "space:Titan", "object": "space:Saturn"},
+            "1 properties of space:Titan space:Saturn:",
+            "- ont:orbits",
+        ),
+        (
+            {"position": "subject", "property": "ont:discoveryYear", "object": YEAR},
+            "",
+            "- space:Titan",
+        ),
+        (
+            {"position": "object", "query": "x", "subject": "space:Titan", "property": "ont:role"},
+            "there are no objects of space:Titan ont:role",
+            "",
+        ),
+    ],
+)
+async def test_constraints_restrict_the_place_that_is_left(
+    space: KnowledgeGraph, arguments: dict[str, Any], head: str, shown: str
+) -> None:
+    found = await called(space, "search_constrained", **arguments)
+    assert found.text.startswith(head) and shown in found.text and "Titania" not in found.text
 
 
 async def test_without_constraints_all_is_searched(space: KnowledgeGraph) -> None:
     plain = await called(space, "search_property", query="orbit")
     open_ = await called(space, "search_constrained", position="property", query="orbit")
     assert open_.text == plain.text
-
-
-async def test_nothing_that_fits_is_said_so(space: KnowledgeGraph) -> None:
-    found = await called(
-        space,
-        "search_constrained",
-        position="object",
-        query="x",
-        subject="space:Titan",
-        property="ont:role",
-    )
-    assert found.text == "there are no objects of space:Titan ont:role"
 
 
 async def test_too_many_candidates_are_admitted_and_the_best_hits_tried(

@@ -1,7 +1,6 @@
 """Terms as a model reads them: on one line, in quotes, told apart."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from pyoxigraph import BlankNode, Literal
 from tests.each import for_each
 from tests.graphs import MOONS, store_of
 from tests.methods.tools.exploring import called, served
-from tests.tool_graphs import opened_sample
 from tests.tool_graphs import served as served_alone
 
 from askgraph.errors import QueryError
@@ -21,7 +19,6 @@ from askgraph.methods.tools._facts import Variants
 from askgraph.methods.tools.rendering import Writer
 from askgraph.methods.tools.terms import named_node
 from askgraph.trace import Question
-from askgraph.workspace.run_sync import result_of
 
 NASTY = """
 @prefix : <http://example.org/> .
@@ -78,13 +75,6 @@ def test_a_long_iri_goes_by_its_label_if_no_other_thing_has_it(near: KnowledgeGr
 TITAN = "https://example.org/space/Titan"
 
 
-@pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    graph = opened_sample(tmp_path_factory.mktemp("space"))
-    yield graph
-    result_of(graph.endpoint.close())
-
-
 def context(graph: KnowledgeGraph) -> Context:
     return Context(graph, Question("Which moons are there?"))
 
@@ -100,8 +90,8 @@ def context(graph: KnowledgeGraph) -> Context:
         "space:Titan,",
     ],
 )
-def test_an_iri_is_read_in_every_form(space: KnowledgeGraph, written: str) -> None:
-    assert asyncio.run(named_node(context(space), written)) == TITAN
+def test_an_iri_is_read_in_every_form(local: KnowledgeGraph, written: str) -> None:
+    assert asyncio.run(named_node(context(local), written)) == TITAN
 
 
 @for_each(
@@ -118,15 +108,15 @@ def test_an_iri_is_read_in_every_form(space: KnowledgeGraph, written: str) -> No
     ],
 )
 def test_what_is_no_iri_of_the_graph_is_told_with_the_nearest(
-    space: KnowledgeGraph, written: str, told: str
+    local: KnowledgeGraph, written: str, told: str
 ) -> None:
     with pytest.raises(QueryError) as problem:
-        asyncio.run(named_node(context(space), written))
+        asyncio.run(named_node(context(local), written))
     assert told in str(problem.value)
 
 
-def test_the_nearest_names_count_as_seen(space: KnowledgeGraph) -> None:
-    asked = context(space)
+def test_the_nearest_names_count_as_seen(local: KnowledgeGraph) -> None:
+    asked = context(local)
     with pytest.raises(QueryError, match="ont:orbits"):
         asyncio.run(named_node(asked, "ont:orbit", sort="properties"))
     assert "https://example.org/space/ontology#orbits" in asked.seen

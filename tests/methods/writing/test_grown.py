@@ -1,13 +1,10 @@
 """The writer without a model names nothing but what is listed, whatever is listed."""
 
 import asyncio
-from collections.abc import Iterator
 from itertools import pairwise
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.graphs import MOONS
 
 from askgraph.answers.verbalize import iris_of
 from askgraph.graph import KnowledgeGraph
@@ -15,8 +12,6 @@ from askgraph.index.names import Kind
 from askgraph.methods.writing import Hypothesis, Listed
 from askgraph.methods.writing.grown import GrownWriter
 from askgraph.trace import Question
-from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
 
 EX, ONTO = "http://example.org/", "http://example.org/onto#"
 TERMS = (
@@ -27,15 +22,6 @@ TERMS = (
     Listed(Kind.PREDICATE, f"{ONTO}radius", "radius"),
     Listed(Kind.PREDICATE, f"{ONTO}code", "code"),
 )
-
-
-@pytest.fixture(scope="module")
-def moons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    folder = tmp_path_factory.mktemp("grown")
-    (folder / "moons.ttl").write_text(MOONS)
-    graph = Workspace(folder / "workspace").open(folder / "moons.ttl")
-    yield graph
-    result_of(graph.endpoint.close())
 
 
 def written(graph: KnowledgeGraph, text: str, listed: list[Listed], n: int) -> list[Hypothesis]:

@@ -169,11 +169,15 @@ async def candidate_pieces(
             writers[one.graph] = await Writer.knowing(one.context, iris)
         writer = writers[one.graph]
         named = told.setdefault(one.graph, set())
-        head = _head(one, writer, named, several=several) + _apart(one, candidates[0], writer)
+        first = candidates[0]
+        head = _head(one, writer, named, several=several)
+        if one is not first and one.graph == first.graph:
+            told_apart = unlike(one.ran.cluster.best.query, first.ran.cluster.best.query, writer)
+            head += f" # unlike {first.number}.: {told_apart}" if told_apart else ""
         if not results:
             pieces.append(Piece((head,)))
             continue
-        shared = _in_common(one, candidates[0])
+        shared = _in_common(one, first)
         many = len(one.ran.result.rows)
         lengths = (rows if many <= rows else min(rows, _FIRST) for rows in _LENGTHS)
         shown = (preview(one.ran, writer, rows) for rows in lengths)
@@ -186,28 +190,16 @@ async def candidate_pieces(
 
 def _in_common(one: Numbered, first: Numbered) -> str:
     """How many values of its answer column a candidate shares with the first one, if some."""
-    both = [_values(of) for of in (one, first)]
-    shared = len(both[0] & both[1])
+    values = []
+    for ran in (one.ran, first.ran):
+        at = [ran.result.variables.index(name) for name in ran.columns[:1] if ran.result.rows]
+        values.append({row[place] for row in ran.result.rows for place in at})
+    shared = len(values[0] & values[1])
     if one is first or not shared or one.graph != first.graph:
         return ""
-    if shared == len(both[0]) == len(both[1]):
+    if shared == len(values[0]) == len(values[1]):
         return f" (all in {first.number}.)"
     return f" ({shared} also in {first.number}.)"
-
-
-def _apart(one: Numbered, first: Numbered, writer: Writer) -> str:
-    """What a candidate asks other than the first one."""
-    if one is first or one.graph != first.graph:
-        return ""
-    told = unlike(one.ran.cluster.best.query, first.ran.cluster.best.query, writer)
-    return f" # unlike {first.number}.: {told}" if told else ""
-
-
-def _values(one: Numbered) -> frozenset[object]:
-    """What the answer column of a candidate holds; nothing for yes or no."""
-    result = one.ran.result
-    at = [result.variables.index(name) for name in one.ran.columns[:1] if result.rows]
-    return frozenset(row[place] for row in result.rows for place in at)
 
 
 def _on_one_line(query: str) -> str:
@@ -237,6 +229,14 @@ _ITEMS = 4  # patterns and conditions by which a candidate is told from another
 
 def unlike(one: Query, first: Query, writer: Writer) -> str:
     """Return what one candidate asks other than the first one; "" if that is too much to tell."""
+
+    def listed(parts: Sequence[tuple[str, str, str]]) -> str:
+        return ", ".join(" ".join(filter(None, part)) for part in parts)
+
+    def does(query: Query) -> str:
+        functions = dict.fromkeys(map(function_of, aggregates_of(query)))
+        return "yes or no" if query.form == "ASK" else " and ".join(functions) or "a list"
+
     mine, theirs = (Counter(_asked(tree.where, writer)) for tree in (one, first))
     more, less, said = [*(mine - theirs)], [*(theirs - mine)], []
     if len(more) + len(less) > _ITEMS or {p[1] for p in mine}.isdisjoint(p[1] for p in theirs):
@@ -246,11 +246,11 @@ def unlike(one: Query, first: Query, writer: Writer) -> str:
             more.remove(part)
             less.remove(twin)
             turned = part == twin[::-1]
-            told = f"{_listed([part])} instead of {_listed([twin])}"
+            told = f"{listed([part])} instead of {listed([twin])}"
             said.append(f"other direction of {part[1]}" if turned else told)
-    said += [f"also {_listed(more)}"] if more else []
-    said += [f"without {_listed(less)}"] if less else []
-    doing, instead = (_does(tree) for tree in (one, first))
+    said += [f"also {listed(more)}"] if more else []
+    said += [f"without {listed(less)}"] if less else []
+    doing, instead = does(one), does(first)
     said += [f"{doing} instead of {instead}"] if doing != instead else []
     said += ["other columns"] if not said and one.columns != first.columns else []
     return "; ".join(said) or "other order or number"
@@ -275,18 +275,6 @@ def _constant(term: Term, writer: Writer) -> str:
     if isinstance(term, Literal):
         return writer.literal(term)
     return writer.name(term.value) if isinstance(term, NamedNode) else ""
-
-
-def _listed(parts: Sequence[tuple[str, str, str]]) -> str:
-    return ", ".join(" ".join(filter(None, part)) for part in parts)
-
-
-def _does(query: Query) -> str:
-    """What a query does with what it finds: list it, count it, sum it up."""
-    if query.form == "ASK":
-        return "yes or no"
-    functions = dict.fromkeys(map(function_of, aggregates_of(query)))
-    return " and ".join(functions) or "a list"
 
 
 REPLY: Mapping[str, object] = {
@@ -350,7 +338,11 @@ class Reply:
 
 def read_reply(choice: Choice, candidates: int) -> Reply:
     """Read a reply to a prompt that showed so many candidates."""
-    if _is_same(choice.text):
+
+    def is_same(text: str) -> bool:
+        return text.strip(" \n.\"'`").lower() == _SAME
+
+    if is_same(choice.text):
         return Reply(same=True)
     read = read_structured(choice, _FORGIVING)
     if isinstance(read, Unfit):
@@ -359,50 +351,34 @@ def read_reply(choice: Choice, candidates: int) -> Reply:
         if written is None:
             return Reply(problem=read.feedback)
         return Reply(written=written, columns=written.columns)
-    if _is_same(str(read.value.get("query") or "")):
-        return Reply(same=True)
     value = read.value
-    text = str(value.get("query") or "").strip()
-    chosen, sure, between = (value.get(name) for name in ("choose", "sure", "between"))
+    text, ask, thought = (
+        str(value.get(name) or "").strip() for name in ("query", "ask", "thought")
+    )
+    if is_same(text):
+        return Reply(same=True)
+    sure, between, names = value.get("sure"), value.get("between"), value.get("answer")
+    if isinstance(sure, int | float):  # in parts of 1, or in percent
+        sure = max(0.0, min(sure, 100) / 100 if sure > 1 else sure)
+    numbers = dict.fromkeys(map(_number, between if isinstance(between, list) else ()))
+    listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []
+    columns = (_VARIABLE.match(str(name).strip()) for name in listed)
     found = Reply(
-        chosen=_number(chosen),
+        chosen=_number(value.get("choose")),
         written=written_query(text) if text else None,
-        columns=_columns(value.get("answer")),
-        sure=max(0.0, min(sure, 100) / 100 if sure > 1 else sure)  # in parts of 1, or in percent
-        if isinstance(sure, int | float)
-        else None,
-        ask=str(value.get("ask") or "").strip(),
-        between=_numbers(between),
-        thought=str(value.get("thought") or "").strip(),
+        columns=tuple(dict.fromkeys(one[1] for one in columns if one)),
+        sure=sure if isinstance(sure, int | float) else None,
+        ask=ask,
+        between=tuple(number for number in numbers if 1 <= number <= candidates),
+        thought=thought,
     )
     if found.chosen and not 1 <= found.chosen <= candidates:
         return Reply(problem=f"There is no candidate {found.chosen}: there are {candidates}.")
-    found = replace(found, between=tuple(n for n in found.between if 1 <= n <= candidates))
-    if (
-        found.chosen
-        or found.written
-        or found.ask
-        or (found.thought and not read.value.get("query"))
-    ):
+    if found.chosen or found.written or ask or (thought and not text):
         return found
     return Reply(problem="Your reply neither chooses a candidate nor has a SELECT or ASK query.")
-
-
-def _is_same(text: str) -> bool:
-    return text.strip(" \n.\"'`").lower() == _SAME
 
 
 def _number(value: object) -> int:
     """A whole number; 0 for anything else."""
     return int(value) if isinstance(value, int | float) and value == value // 1 else 0
-
-
-def _numbers(values: object) -> tuple[int, ...]:
-    found = map(_number, values) if isinstance(values, list) else ()
-    return tuple(dict.fromkeys(number for number in found if number))
-
-
-def _columns(names: object) -> tuple[str, ...]:
-    listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []
-    found = (_VARIABLE.match(str(name).strip()) for name in listed)
-    return tuple(dict.fromkeys(one[1] for one in found if one))

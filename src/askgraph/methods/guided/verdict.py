@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal as OneOf
 
 from pyoxigraph import Literal, NamedNode
 
@@ -36,14 +35,10 @@ _SURE = 0.7  # what a model says of a query whose result it need not see, if tha
 _MANY = 1_000  # rows from which on a result that nobody has seen is odd
 _BELIEVED = 0.9  # the chance of a candidate that another result contradicts
 _SHOWN = 6  # rows of a result that is doubted
-Said = float | OneOf["low", "medium", "high"]
-"""How sure a language model says it is: between 0 and 1, or in a word."""
-_WORDS = {"low": 0.3, "medium": 0.6, "high": 0.9}
 _BIAS = 0.8
 _WEIGHTS = {
     "searched": 1.6,
     "against": -0.8,
-    "votes": 1.8,
     "said": 1.0,
     "finding": -1.0,
     "empty": -2.6,
@@ -59,18 +54,16 @@ class Signs:
     """What is known of an answer when a run ends.
 
     `searched` is the chance that graph search gives to a candidate with the same result, 0 if no
-    candidate has it; `against` the chance that it gives to the best one with another result. Of the
-    `votes` of other opinions, `agreeing` gave the same result. `said` is the model's own word, None
-    if it said nothing. `findings` are those of the validator that still stand; a result may be
-    `empty` or `truncated`; a `misfit` has not the shape that the question asks for; `revised` says
-    that the first reply had to be mended by another call.
+    candidate has it; `against` the chance that it gives to the best one with another result. `said`
+    is the model's own word, from 0 to 1, None if it said nothing. `findings` are those of the
+    validator that still stand; a result may be `empty` or `truncated`; a `misfit` has not the shape
+    that the question asks for; `revised` says that the first reply had to be mended by another
+    call.
     """
 
     searched: float = 0.0
     against: float = 0.0
-    agreeing: int = 0
-    votes: int = 0
-    said: Said | None = None
+    said: float | None = None
     findings: int = 0
     empty: bool = False
     truncated: bool = False
@@ -81,19 +74,17 @@ class Signs:
 def answer_confidence(signs: Signs) -> float:
     """Estimate the chance (0–1, both excluded) that an answer with these signs is right.
 
-    A logistic model. The bias and the weights of `searched`, `against` and `votes` were fitted to
-    1,380 published answers of a Llama-3.3-70B agent over supply-kgrep (Henselmann et al., 2025; its
-    other four runs as votes) and to 370 recorded answers of a stronger model by four methods, each
-    of the two weighing half: the weaker one needs agreement more, and is right less often without
-    it. The other weights are plausible and were not fitted; of 1,166 published answers with an
-    empty result one was right. A better sign never lowers the chance.
+    A logistic model. The bias and the weights of `searched` and `against` were fitted to 1,380
+    published answers of a Llama-3.3-70B agent over supply-kgrep (Henselmann et al., 2025) and to
+    370 recorded answers of a stronger model by four methods, each of the two weighing half: the
+    weaker one needs agreement more, and is right less often without it. The other weights are
+    plausible and were not fitted; of 1,166 published answers with an empty result one was right. A
+    better sign never lowers the chance.
     """
-    said = _WORDS[signs.said] if isinstance(signs.said, str) else signs.said
     facts = {
-        "searched": _bounded(signs.searched),
-        "against": _bounded(signs.against),
-        "votes": (2 * min(signs.agreeing, signs.votes) - signs.votes) / (signs.votes + 2),
-        "said": 0.0 if said is None else _bounded(said) - 0.5,
+        "searched": signs.searched,
+        "against": signs.against,
+        "said": 0.0 if signs.said is None else signs.said - 0.5,
         "finding": min(signs.findings, _FINDINGS),
         "empty": signs.empty,
         "truncated": signs.truncated,
@@ -102,10 +93,6 @@ def answer_confidence(signs: Signs) -> float:
     }
     linear = _BIAS + sum(_WEIGHTS[name] * value for name, value in facts.items())
     return 1 / (1 + math.exp(-linear))
-
-
-def _bounded(value: float) -> float:
-    return min(1.0, max(0.0, value))
 
 
 @dataclass(frozen=True)

@@ -23,16 +23,22 @@ from askgraph.index.linkers import Span, linker_of
 from askgraph.index.names import Kind
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account
-from askgraph.methods import Departure, Published, at_least, one_of, shares, with_presets
+from askgraph.methods import (
+    Departure,
+    Published,
+    at_least,
+    check_words,
+    one_of,
+    shares,
+    with_presets,
+)
 from askgraph.methods.multi_stage.staged_terms import (
+    THINGS,
     Ground,
     findings,
-    given_predicates,
-    given_things,
+    given_terms,
     grounded,
-    linked_predicates,
-    linked_things,
-    linked_values,
+    linked_terms,
     outside_predicates,
     outside_things,
     picked,
@@ -44,13 +50,13 @@ from askgraph.methods.multi_stage.staged_terms import (
 )
 from askgraph.methods.settings import SpendingSettings
 from askgraph.methods.shared import Overheard, said_before, spent_on, turns_of
-from askgraph.methods.shared.cooccurrence import FILTERS, UNMATCHED, Meeting, meeting, refuses
+from askgraph.methods.shared.cooccurrence import FILTERS, UNMATCHED, meeting, refuses
 from askgraph.methods.shared.follow_up import over_first_graph
 from askgraph.methods.shared.glossary_notes import taught
 from askgraph.methods.shared.index_cache import bm25_of
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_run import Ran, built_answer, ready, run
-from askgraph.methods.writing import Hypothesis, Listed, QueryWriter
+from askgraph.methods.writing import Hypothesis, Listed
 from askgraph.methods.writing.grown import GrownWriter
 from askgraph.methods.writing.model_writer import PromptedWriter
 from askgraph.methods.writing.references import FORMS, PLAIN, References
@@ -192,10 +198,14 @@ class MultiStage(SpendingSettings):
             )
         if "reason" in (self.entities, self.predicates) and self.model is None:
             raise SetupError("to reason needs a language model: name one with the setting 'model'")
-        if self.interpret and self.model is None:
-            raise SetupError("interpret=true needs a language model: name one with 'model'")
+        check_words(self)
         if "outside" in (self.entities, self.predicates):
             linker_of(self.linker, self.linker_address)
+
+    @property
+    def written_form(self) -> str:
+        """The form in which a model writes; one that was not trained, SPARQL with IRIs."""
+        return PLAIN if self.writer == "sparql" else self.form
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
@@ -238,7 +248,12 @@ class _Run:
             return
         yield Thought(reach)
         if refuses(self.method.filter, reach):
-            self.outcome = Refusal(_mismatch(self.things, self.predicates))
+            named, asked = (
+                ", ".join(repr(one.label) for one in listed[:4])
+                for listed in (self.things, self.predicates)
+            )
+            why = f"Nothing that is called {named} has any of {asked} in this graph."
+            self.outcome = Refusal(why)
             return
         async for step in self.written(listed):
             yield step
@@ -259,16 +274,19 @@ class _Run:
                 yield step
 
         async def find() -> _Listings:
-            if method.entities == "linked":
-                return linked_things(ground, readings=method.readings)
-            if method.entities == "proposed":
-                return tuple(one for one in await self.proposed(ground) if not _relates(one))
-            found = self.picked
-            if method.entities == "given":
-                found = await given_things(ground)
-            if method.entities == "outside":
-                found = await outside_things(ground, await self.outside())
-            return (*found, *linked_values(ground, readings=method.readings))
+            match method.entities:
+                case "linked":
+                    return linked_terms(ground, *THINGS, readings=method.readings)
+                case "proposed":
+                    proposed = await self.proposed(ground)
+                    return tuple(one for one in proposed if one.kind is not Kind.PREDICATE)
+                case "given":
+                    found = await given_terms(ground, predicates=False)
+                case "outside":
+                    found = await outside_things(ground, await self.outside())
+                case _:
+                    found = self.picked
+            return (*found, *linked_terms(ground, Kind.VALUE, readings=method.readings))
 
         self.things = await heard("things", _Listings, find, self.picked)
 
@@ -282,13 +300,16 @@ class _Run:
             return
 
         async def find() -> _Listings:
-            if method.predicates == "given":
-                return await given_predicates(ground)
-            if method.predicates == "proposed":
-                return tuple(filter(_relates, await self.proposed(ground)))
-            if method.predicates == "outside":
-                return outside_predicates(ground, await self.outside())
-            return linked_predicates(ground, readings=method.readings)
+            match method.predicates:
+                case "given":
+                    return await given_terms(ground, predicates=True)
+                case "outside":
+                    return outside_predicates(ground, await self.outside())
+                case "proposed":
+                    proposed = await self.proposed(ground)
+                    return tuple(one for one in proposed if one.kind is Kind.PREDICATE)
+                case _:
+                    return linked_terms(ground, Kind.PREDICATE, readings=method.readings)
 
         self.predicates = await heard("predicates", _Listings, find)
 
@@ -330,28 +351,20 @@ class _Run:
             self.picked = self.picked or await heard(f"picked {key}", _Listings, pick, text)
 
     async def restricted(self, ground: Ground) -> tuple[_Listings, str]:
-        """The predicates that may be used, and how they meet the things."""
-        met = await self.met(ground)
-        reach = met.reach(self.predicates) if self.things else UNMATCHED
-        return self.listed_predicates(met), reach
-
-    async def met(self, ground: Ground) -> Meeting:
-        """Which predicates exist at the things."""
-        schema = await ground.schema((*self.things, *self.predicates))
-        return await asyncio.to_thread(meeting, schema, self.things, self.predicates)
-
-    def listed_predicates(self, met: Meeting) -> _Listings:
-        """The predicates that may be used: the matched ones, restricted, and those near."""
-        matched = self.predicates
-        if self.method.predicates == "proposed":
-            return matched  # they exist, and are enough
-        if self.method.restrict and self.things:
+        """The predicates that may be used, with those near, and how they meet the things."""
+        method, matched = self.method, self.predicates
+        schema = await ground.schema((*self.things, *matched))
+        met = await asyncio.to_thread(meeting, schema, self.things, matched)
+        reach = met.reach(matched) if self.things else UNMATCHED
+        if method.predicates == "proposed":
+            return matched, reach  # they exist, and are enough
+        if method.restrict and self.things:
             matched = met.kept(matched)
         there = {one.target for one in matched}
         known = {p.iri: p for p in self.context.graph.profile.predicates}
         around = (iri for iri in (*met.at, *met.beyond) if iri not in there and iri in known)
-        near = list(around)[: self.method.near]
-        return (*matched, *(predicate_listed(known[iri]) for iri in near))
+        near = list(around)[: method.near]
+        return (*matched, *(predicate_listed(known[iri]) for iri in near)), reach
 
     async def written(self, listed: _Listings) -> AsyncIterator[Step]:
         """Write queries and run them until one has a result; refuse on errors and emptiness."""
@@ -365,11 +378,9 @@ class _Run:
         before = spent_on(self.account)
 
         async def write() -> Sequence[Hypothesis]:
-            writer: QueryWriter
+            writer: GrownWriter | PromptedWriter = GrownWriter(ranking=method.ranking)
             if model is not None and method.writer in _MODELS:
                 writer = self.prompted(model, known)
-            else:
-                writer = GrownWriter(ranking=method.ranking)
             return await writer.write(self.context.question, listed, graph, n=method.n)
 
         queries = await (
@@ -386,7 +397,7 @@ class _Run:
     async def told(self, listed: _Listings) -> tuple[tuple[str, ...], Prompt | None]:
         """What is known of the question's words, and what a model that writes is told."""
         graph, question = self.context.graph, self.context.question
-        short = References(listed, self.form)
+        short = References(listed, self.method.written_form)
         names = {} if short.plain else {t.target: short.shown(n) for n, t in short.by_name.items()}
 
         def shown(iri: str) -> str:
@@ -399,11 +410,6 @@ class _Run:
         writer = self.prompted(self.model, known)
         return known, Prompt("write", tuple(writer.messages(question.text, listed, graph)))
 
-    @property
-    def form(self) -> str:
-        """The form in which a model writes; one that was not trained, SPARQL with IRIs."""
-        return PLAIN if self.method.writer == "sparql" else self.method.form
-
     def prompted(self, model: LanguageModel, known: Sequence[str]) -> PromptedWriter:
         """The writer that asks a model."""
         held = self.method.writer == "model"
@@ -412,7 +418,7 @@ class _Run:
             self.method.search if held else "samples",
             constrained=held,
             known=known,
-            form=self.form,
+            form=self.method.written_form,
             shots=self.method.shots,
         )
 
@@ -426,16 +432,6 @@ class _Run:
             if runs[-1].full:
                 break
         return await chosen_of(self.context, runs, answer_from=self.method.answer_from)
-
-
-def _relates(one: Listed) -> bool:
-    return one.kind is Kind.PREDICATE
-
-
-def _mismatch(things: Sequence[Listed], predicates: Sequence[Listed]) -> str:
-    named = ", ".join(repr(one.label) for one in things[:4])
-    asked = ", ".join(repr(one.label) for one in predicates[:4])
-    return f"Nothing that is called {named} has any of {asked} in this graph."
 
 
 _UNSAID = 0.6  # what is believed of a query whose writer does not say

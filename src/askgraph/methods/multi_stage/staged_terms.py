@@ -36,7 +36,7 @@ from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.trace import Findings, Mention, ModelTurn, Prompt
 
-_THINGS = (Kind.ENTITY, Kind.CLASS, Kind.VALUE)
+THINGS = (Kind.ENTITY, Kind.CLASS, Kind.VALUE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,44 +72,47 @@ async def grounded(context: Context) -> Ground:
     return Ground(context, replace(linked, links=tuple(links)))
 
 
-def linked_things(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
-    """Return the entities, classes and values that the words are linked to, best first.
+def linked_terms(ground: Ground, *kinds: Kind, readings: int) -> tuple[Listed, ...]:
+    """Return the terms of some kinds that the words are linked to, best first, each once.
 
     Of links that share words so many `readings` are kept.
     """
-    return _listed(ground.linked.of(*_THINGS), readings)
+    used: dict[int, int] = {}
+    found: dict[str, Listed] = {}
+    links = ground.linked.of(*kinds)
+    for link in sorted(links, key=lambda link: (-link.score * link.quality, -len(link.positions))):
+        if link.target in found or max(used.get(at, 0) for at in link.positions) >= readings:
+            continue
+        for at in link.positions:
+            used[at] = used.get(at, 0) + 1
+        found[link.target] = Listed(
+            link.kind, link.target, link.name, positions=link.positions, score=link.score
+        )
+    return tuple(found.values())
 
 
-def linked_predicates(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
-    """Return the predicates that the words are linked to, best first; see `linked_things`."""
-    return _listed(ground.linked.of(Kind.PREDICATE), readings)
+async def given_terms(ground: Ground, *, predicates: bool) -> tuple[Listed, ...]:
+    """Return the predicates, or the things, that came with the question.
 
-
-def linked_values(ground: Ground, *, readings: int) -> tuple[Listed, ...]:
-    """Return the values alone that the words are linked to; see `linked_things`."""
-    return _listed(ground.linked.of(Kind.VALUE), readings)
-
-
-async def given_things(ground: Ground) -> tuple[Listed, ...]:
-    """Return the entities and classes that came with the question.
-
-    Raises `SetupError` if nobody said what it is about.
+    Each with the words that the question links to it, if any. Raises `SetupError` if nobody said
+    what it is about.
     """
-    classes = {c.iri: c for c in ground.context.graph.profile.classes}
-    given = _all_given(ground)
+    given = ground.context.question.given
+    if given is None:
+        raise SetupError(
+            "entities or predicates are to be given, but none came with the question; "
+            "'linked' finds them"
+        )
+    classes = {c.iri for c in ground.context.graph.profile.classes}
     relations = await relations_among(ground.context, given)
-    return tuple(
-        _given(ground, iri, Kind.CLASS if iri in classes else Kind.ENTITY)
-        for iri in given
-        if iri not in relations
-    )
-
-
-async def given_predicates(ground: Ground) -> tuple[Listed, ...]:
-    """Return the predicates that came with the question; `SetupError` as `given_things`."""
-    given = _all_given(ground)
-    relations = await relations_among(ground.context, given)
-    return tuple(_given(ground, iri, Kind.PREDICATE) for iri in given if iri in relations)
+    found = []
+    for iri in given:
+        if (iri in relations) is predicates:
+            kind = Kind.CLASS if iri in classes else Kind.ENTITY
+            kind = Kind.PREDICATE if predicates else kind
+            label, positions = words_of_local_name(iri), ground.positions(kind, iri)
+            found.append(Listed(kind, iri, label, positions=positions, score=1.0))
+    return tuple(found)
 
 
 async def proposed_terms(ground: Ground) -> tuple[Listed, ...]:
@@ -144,37 +147,6 @@ def findings(ground: Ground, listed: Sequence[Listed]) -> Findings:
             for one in listed
         )
     )
-
-
-def _listed(links: Sequence[Link], readings: int) -> tuple[Listed, ...]:
-    """The best links, each term once; at most so many that use a word."""
-    used: dict[int, int] = {}
-    found: dict[str, Listed] = {}
-    for link in sorted(links, key=lambda link: (-link.score * link.quality, -len(link.positions))):
-        if link.target in found or max(used.get(at, 0) for at in link.positions) >= readings:
-            continue
-        for at in link.positions:
-            used[at] = used.get(at, 0) + 1
-        found[link.target] = Listed(
-            link.kind, link.target, link.name, positions=link.positions, score=link.score
-        )
-    return tuple(found.values())
-
-
-def _given(ground: Ground, iri: str, kind: Kind) -> Listed:
-    """A given term, with the words that the question links to it, if any."""
-    label = words_of_local_name(iri)
-    return Listed(kind, iri, label, positions=ground.positions(kind, iri), score=1.0)
-
-
-def _all_given(ground: Ground) -> tuple[str, ...]:
-    given = ground.context.question.given
-    if given is None:
-        raise SetupError(
-            "entities or predicates are to be given, but none came with the question; "
-            "'linked' finds them"
-        )
-    return given
 
 
 async def outside_things(ground: Ground, spans: Sequence[Span]) -> tuple[Listed, ...]:

@@ -31,34 +31,47 @@ async def confirmed_steps(
     no longer be used: it fails, or had a result and has none now. Nothing comes if nobody
     confirmed an answer, and for a question that goes on from an earlier one.
     """
-    for graph in graphs if not question.before else ():
+    if question.before:
+        return
+    for graph in graphs:
         taught = taught_query(question, graph.glossary or Glossary())
         if taught is not None:
             try:
-                yield await _taught_answer(question, graph, taught)
-                return
+                answer = await _answered(question, graph, taught.query)
             except (QueryError, ServiceError) as problem:
                 yield Thought(f"The query taught for {taught.word!r} is not used: {problem}")
-    for graph, example in _repeats(question, graphs):
-        started = time.perf_counter()
-        endpoint = Counted(graph.endpoint)
-        context = Context(replace(graph, endpoint=endpoint), question, Limits(timeout=_SECONDS))
+                continue
+            say = phrases_in(question.language or "en")
+            told = say.say("taught query", say.quoted(taught.word))
+            yield replace(answer, words=f"{answer.words} {told}")
+            return
+    repeats = [
+        (graph, example)
+        for graph in graphs
+        if (example := confirmed_repeat(question.text, question.language, graph.examples))
+    ]
+    for graph, example in sorted(repeats, key=lambda one: _when(one[1]), reverse=True):
+        not_used = f"The confirmed query of {example.question!r} is not used: "
         try:
-            answer = await answered(context, example.query, confidence=1.0)
+            answer = await _answered(question, graph, example.query)
         except (QueryError, ServiceError) as problem:
-            yield _unused(example, str(problem))
+            yield Thought(f"{not_used}{problem}")
             continue
-        answer = replace(
-            answer,
-            confirmed=_confirmed(example, answer),
-            usage=Usage(time.perf_counter() - started, endpoint.requests),
-        )
         had = example.confirmation is not None and example.confirmation.rows > 0
         if had and answer.is_empty:
-            yield _unused(example, "it has no result any more")
+            yield Thought(f"{not_used}it has no result any more")
             continue
-        yield answer
+        yield replace(answer, confirmed=_confirmed(example, answer))
         return
+
+
+async def _answered(question: Question, graph: KnowledgeGraph, query: str) -> Answer:
+    """The answer of a query of a person, with what it costs."""
+    started = time.perf_counter()
+    endpoint = Counted(graph.endpoint)
+    context = Context(replace(graph, endpoint=endpoint), question, Limits(timeout=_SECONDS))
+    answer = await answered(context, query, confidence=1.0)
+    return replace(answer, usage=Usage(time.perf_counter() - started, endpoint.requests))
 
 
 def taught_query(question: Question, glossary: Glossary) -> Entry | None:
@@ -84,30 +97,6 @@ def _asks_only(reading: TokenizedQuestion, key: tuple[str, ...]) -> bool:
     return not rest & taken and all(map(reading.is_stop, rest))
 
 
-async def _taught_answer(question: Question, graph: KnowledgeGraph, entry: Entry) -> Answer:
-    started = time.perf_counter()
-    endpoint = Counted(graph.endpoint)
-    context = Context(replace(graph, endpoint=endpoint), question, Limits(timeout=_SECONDS))
-    answer = await answered(context, entry.query, confidence=1.0)
-    say = phrases_in(context.language)
-    words = f"{answer.words} {say.say('taught query', say.quoted(entry.word))}"
-    usage = Usage(time.perf_counter() - started, endpoint.requests)
-    return replace(answer, words=words, usage=usage)
-
-
-def _repeats(
-    question: Question, graphs: Sequence[KnowledgeGraph]
-) -> list[tuple[KnowledgeGraph, QueryExample]]:
-    if question.before:
-        return []
-    found = (
-        (graph, confirmed_repeat(question.text, question.language, graph.examples))
-        for graph in graphs
-    )
-    known = [(graph, example) for graph, example in found if example is not None]
-    return sorted(known, key=lambda one: _when(one[1]), reverse=True)
-
-
 def _confirmed(example: QueryExample, answer: Answer) -> Confirmed:
     change = None
     if example.confirmation and not answer.result.truncated:
@@ -115,10 +104,6 @@ def _confirmed(example: QueryExample, answer: Answer) -> Confirmed:
         change = what_changed(example.confirmation, outcome_of(result))
     by = example.confirmation.by if example.confirmation else None
     return Confirmed(example.question, _when(example), by, example.iri, change)
-
-
-def _unused(example: QueryExample, why: str) -> Thought:
-    return Thought(f"The confirmed query of {example.question!r} is not used: {why}")
 
 
 def _when(example: QueryExample) -> str:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 from pyoxigraph import NamedNode
 
 from askgraph.answers.changed_query import changed
@@ -20,8 +19,8 @@ from askgraph.llm.budget import Account
 from askgraph.methods.settings import SpendingSettings
 from askgraph.methods.shared import Run, in_words, with_cost
 from askgraph.methods.tools import Context, Limits
-from askgraph.search.follow_up import Alike, change_of, completed, leans_on_a_thing, with_thing
-from askgraph.sparql import vocabulary as v
+from askgraph.methods.tools._facts import own_types
+from askgraph.search.follow_up import change_of, completed, leans_on_a_thing, with_thing
 from askgraph.sparql.judge import admitted
 from askgraph.trace import Answer, Earlier, Outcome, Question, Step, Thought, Usage, heard
 
@@ -113,30 +112,18 @@ def _completed(question: Question, graph: KnowledgeGraph) -> str | None:
 
     Those that only changed how a result is shown are passed over.
     """
+    arrays, language = graph.arrays, question.language
+
+    def share_class(one: str, other: str) -> bool:
+        if arrays is None:
+            return False
+        return not set(own_types(arrays, f"<{one}>")).isdisjoint(own_types(arrays, f"<{other}>"))
+
     whole, *later = [earlier.question for earlier in question.before]
-    language = question.language
     for text in later:
-        if change_of(text, graph.names, language=language) is not None:
-            continue
-        whole = completed(text, whole, graph.names, _alike(graph), language=language) or text
-    return completed(question.text, whole, graph.names, _alike(graph), language=language)
-
-
-def _alike(graph: KnowledgeGraph) -> Alike:
-    def alike(one: str, other: str) -> bool:
-        return bool(_classes(one, graph) & _classes(other, graph))
-
-    return alike
-
-
-def _classes(iri: str, graph: KnowledgeGraph) -> set[int]:
-    if graph.arrays is None:
-        return set()
-    at, kind = graph.arrays.terms.iri(iri), graph.arrays.number(v.RDF_TYPE)
-    if at is None or kind is None:
-        return set()
-    found = graph.arrays.step(np.array([at], dtype=np.int32), kind)
-    return {int(one) for one in found}
+        if change_of(text, graph.names, language=language) is None:
+            whole = completed(text, whole, graph.names, share_class, language=language) or text
+    return completed(question.text, whole, graph.names, share_class, language=language)
 
 
 async def _thing(earlier: Earlier, graph: KnowledgeGraph, language: str) -> str | None:

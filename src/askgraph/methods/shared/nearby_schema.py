@@ -27,7 +27,6 @@ from askgraph.methods.shared.several_graphs import LinkedGraph
 from askgraph.methods.tools.mentions import named_links
 from askgraph.methods.tools.rendering import Writer, labels_in
 from askgraph.methods.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines
-from askgraph.search.link import LinkedQuestion
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_SPACES
 
@@ -57,22 +56,21 @@ async def classes_near(
     """
     if limit < 1:
         return []
-    ordered = sorted(graphs, key=lambda one: -_covered(one.linked))
+
+    def covered(one: LinkedGraph) -> float:
+        """How much of what the words tell is held by names of the graph."""
+        best: dict[int, float] = {}
+        for link in one.linked.links:
+            for at in link.positions:
+                best[at] = max(best.get(at, 0.0), link.score)
+        return sum(one.linked.weights[at] * score for at, score in best.items())
+
     found = [
         [NearClass(graph, iri) for iri in await _of_graph(text, graph, limit, embedder)]
-        for graph in ordered
+        for graph in sorted(graphs, key=covered, reverse=True)
     ]
     turns = (one for turn in zip_longest(*found) for one in turn if one is not None)
     return list(turns)[:limit]
-
-
-def _covered(linked: LinkedQuestion) -> float:
-    """How much of what the words tell is held by names of the graph."""
-    best: dict[int, float] = {}
-    for link in linked.links:
-        for at in link.positions:
-            best[at] = max(best.get(at, 0.0), link.score)
-    return sum(linked.weights[at] * score for at, score in best.items())
 
 
 async def _of_graph(text: str, linked: LinkedGraph, limit: int, embedder: str) -> list[str]:
@@ -291,7 +289,7 @@ def _kin(near: NearClass, same: Sequence[str]) -> str:
 
 
 async def _shape(near: NearClass, parts: ShapeParts) -> Shape:
-    context = near.graph.context
+    context, matters = near.graph.context, near.graph.near.matters
     graph = context.graph
     try:
         shape = await shape_at(
@@ -305,15 +303,25 @@ async def _shape(near: NearClass, parts: ShapeParts) -> Shape:
     except (TimedOut, ErrorReply, MalformedReply, Overloaded):
         shape = known_shape(graph.profile, near.iri)
     chains = {p.iri for p in graph.profile.predicates if p.transitive} if parts.ranges else set()
+    known = {p.iri for p in graph.profile.predicates}  # of the part of the schema that is shown
+    whole = graph.profile is near.graph.asked.given.profile
+
+    def tells_values(line: ShapeLine) -> bool:
+        """Whether all values are worth telling: short ones, or those of a property asked for."""
+        texts = [value.value for value in line.values if isinstance(value, Literal)]
+        short = len(texts) == len(line.values) and sum(map(len, texts)) <= _SHORT
+        return parts.values and (short or matters(line.predicate))
+
     lines = [
         replace(
             line,
             kinds=line.kinds if parts.ranges else (),
             example=line.example if parts.values else None,
             in_steps=not line.inverse and line.predicate in chains,
-            values=line.values if parts.values and _enumerates(near.graph, line) else (),
+            values=line.values if tells_values(line) else (),
         )
-        for line in _within(near.graph, shape)
+        for line in shape.lines
+        if whole or line.predicate in known
     ]
     if not parts.ordered:
         lines.sort(key=lambda line: line.predicate)
@@ -339,41 +347,21 @@ def _telling(
     return kept
 
 
-def _enumerates(linked: LinkedGraph, line: ShapeLine) -> bool:
-    """Whether all values of a property are worth telling: short ones, or those of one asked for."""
-    if linked.near.matters(line.predicate):
-        return True
-    texts = [value.value for value in line.values if isinstance(value, Literal)]
-    return len(texts) == len(line.values) and sum(map(len, texts)) <= _SHORT
-
-
-def _within(linked: LinkedGraph, shape: Shape) -> Sequence[ShapeLine]:
-    """The lines of the part of the schema that is shown."""
-    profile = linked.context.graph.profile
-    if profile is linked.asked.given.profile:
-        return shape.lines
-    known = {one.iri for one in profile.predicates}
-    return [line for line in shape.lines if line.predicate in known]
-
-
 async def _labels(both: Sequence[tuple[NearClass, Shape]]) -> list[Mapping[str, str]]:
     """The labels that each shape needs, each graph asked once."""
     iris: dict[int, list[str]] = {}
     graphs: dict[int, LinkedGraph] = {}
     for near, shape in both:
         graphs[id(near.graph)] = near.graph
-        iris.setdefault(id(near.graph), []).extend(_iris(shape))
+        named = iris.setdefault(id(near.graph), [])
+        named += [shape.cls, *(line.predicate for line in shape.lines)]
+        named += [kind for line in shape.lines for kind in line.kinds]
+        values = [v for line in shape.lines for v in (*line.values, *line.chain, line.example)]
+        values.append(shape.instance)
+        named += [value.value for value in values if isinstance(value, NamedNode)]
     asked = [labels_in(one.context, iris[key]) for key, one in graphs.items()]
     found = dict(zip(graphs, await asyncio.gather(*asked), strict=True))
     return [found[id(near.graph)] for near, _ in both]
-
-
-def _iris(shape: Shape) -> list[str]:
-    kinds = [kind for line in shape.lines for kind in line.kinds]
-    values = [value for line in shape.lines for value in (*line.values, *line.chain, line.example)]
-    values.append(shape.instance)
-    shown = [value.value for value in values if isinstance(value, NamedNode)]
-    return [shape.cls, *(line.predicate for line in shape.lines), *kinds, *shown]
 
 
 def _texts(

@@ -7,6 +7,7 @@ graphs each piece says whose it is.
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import stem, tokens
 from askgraph.llm.budget import estimated_tokens
 from askgraph.methods.shared import Piece, fitted
+from askgraph.methods.shared.glossary_notes import taught
 from askgraph.methods.shared.nearby_schema import (
     ShapeParts,
     classes_near,
@@ -179,8 +181,14 @@ async def message_for(
         shares["shapes"] = shapes
     shares["near"] = 0.0
     asked = question.text if veil is None else veil.question()
-    told = _taught(question, [one.given for one in graphs.every], veiled=veil is not None)
-    ends = [*_listed(graphs), *wholes.values(), *told, f"Question: {asked}"]
+    given = [one.given for one in graphs.every]
+    told = taught(question, given, veiled=veil is not None)
+    services = [
+        f"- {one.name}, SERVICE <{one.service}>: {one.given.profile.triples:,} triples"
+        for one in (graphs.every if several else ())
+    ]
+    listed = ["\n".join(["Graphs:", *services])] if services else []
+    ends = [*listed, *wholes.values(), *told, f"Question: {asked}"]
     room = min(
         shown.room - sum(map(estimated_tokens, (*wholes.values(), *told))),
         max(_MOST, shown.room) - _AROUND - sum(map(estimated_tokens, ends)),
@@ -189,16 +197,6 @@ async def message_for(
     kept = fitted(first, shares, room=room, in_turn=("candidates",))
     text = _laid_out(kept, ends, published=shown.published)
     return text if veil is None else veil.checked(text)
-
-
-def _taught(
-    question: Question, graphs: Sequence[KnowledgeGraph], *, veiled: bool
-) -> tuple[str, ...]:
-    if not any(graph.glossary for graph in graphs):
-        return ()
-    from askgraph.methods.shared.glossary_notes import taught  # few graphs were taught anything
-
-    return taught(question, graphs, veiled=veiled)
 
 
 async def _schema(
@@ -248,20 +246,15 @@ def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[P
     for near in found:
         prefixes = asked[id(near.graph)].context.graph.prefixes
         head = f"{GRAPH}{near.graph.name}\n" if graphs.several else ""
-        query = shown_query(_declared(near.example.query, near.graph), prefixes)
+        query = near.example.query
+        with suppress(QueryError):
+            query = with_declared(query, near.graph.prefixes.namespaces)
+        query = shown_query(query, prefixes)
         wordings = near.example.wordings  # that in the language of the question, if it is there
         same = (one.text for one in wordings if (one.language or "").startswith(language))
         asked_in = " ".join(next(same, near.example.question).split())
         pieces.append(Piece((f"{asked_in}\n```sparql\n{head}{query}\n```",)))
     return pieces
-
-
-def _declared(query: str, graph: KnowledgeGraph) -> str:
-    """A query with the prefixes of its graph declared."""
-    try:
-        return with_declared(query, graph.prefixes.namespaces)
-    except QueryError:
-        return query
 
 
 async def _names(linked: Sequence[LinkedGraph], *, several: bool) -> list[Piece]:
@@ -273,17 +266,6 @@ async def _names(linked: Sequence[LinkedGraph], *, several: bool) -> list[Piece]
         head = f"- {one.asked.name}: " if several else "- "
         pieces += [Piece((f"{head}{line.removeprefix('- ')}",)) for line in found.lines]
     return pieces
-
-
-def _listed(graphs: AskedGraphs) -> list[str]:
-    """The graphs by name, with the IRIs for SERVICE, if there are several."""
-    if not graphs.several:
-        return []
-    lines = [
-        f"- {one.name}, SERVICE <{one.service}>: {one.given.profile.triples:,} triples"
-        for one in graphs.every
-    ]
-    return ["\n".join(["Graphs:", *lines])]
 
 
 def _laid_out(shown: Mapping[str, Sequence[str]], ends: Sequence[str], *, published: bool) -> str:
@@ -313,30 +295,28 @@ def description_pieces(
 
     They ask about one if they name it or a field that it has; all are if that is `certain`.
     """
+
+    def stems(text: str) -> set[str]:
+        return {stem(token) for token in tokens(text)}
+
+    def asks_about(one: "Description", text: str) -> bool:
+        words, name = stems(text), stems(one.name)
+        asking = stems(" ".join(_ASKED[field] for field in _ASKED if getattr(one, field)))
+        alone = re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", text)
+        called = alone is not None if len(name) == 1 else name <= words
+        return bool(asking & words) or bool(name and called)
+
+    def told(one: "Description", length: int) -> str:
+        said = [
+            f"{field} {quoted(getattr(one, field), length)}"
+            for field in (*_FIELDS, "description")
+            if getattr(one, field)
+        ]
+        return f"{one.kind} {graph.name}: {'; '.join(said)}"
+
     text = "\n".join(texts)
     return [
-        Piece(tuple(dict.fromkeys(_told(graph, one, length) for length in _LENGTHS)))
+        Piece(tuple(dict.fromkeys(told(one, length) for length in _LENGTHS)))
         for one in graph.described
-        if certain or _asked(one, text)
+        if certain or asks_about(one, text)
     ]
-
-
-def _asked(one: "Description", text: str) -> bool:
-    words, name = _stems(text), _stems(one.name)
-    asking = _stems(" ".join(_ASKED[field] for field in _ASKED if getattr(one, field)))
-    alone = re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", text)
-    called = alone is not None if len(name) == 1 else name <= words
-    return bool(asking & words) or bool(name and called)
-
-
-def _stems(text: str) -> set[str]:
-    return {stem(token) for token in tokens(text)}
-
-
-def _told(graph: KnowledgeGraph, one: "Description", length: int) -> str:
-    said = [
-        f"{field} {quoted(getattr(one, field), length)}"
-        for field in (*_FIELDS, "description")
-        if getattr(one, field)
-    ]
-    return f"{one.kind} {graph.name}: {'; '.join(said)}"

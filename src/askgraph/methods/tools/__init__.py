@@ -110,6 +110,11 @@ class Context:
         """The language of the question, English if it is not known."""
         return self.question.language or "en"
 
+    @property
+    def shows_counts(self) -> bool:
+        """Whether a model may read rows, and how many there are."""
+        return self.veil is None or self.veil.rows
+
 
 class Toolbox(Protocol):
     """The tools that one run may use, and all of the graphs that it may touch."""

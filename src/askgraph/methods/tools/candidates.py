@@ -165,15 +165,12 @@ def _places(
     if not patterns:
         yield known
         return
+    first = patterns[0]
     for other in within:
-        pairs = zip(_ends(patterns[0]), _ends(other), strict=True)
+        pairs = ((first.subject, other.subject), (first.object, other.object))
         told = {**known, **{a: b for a, b in pairs if isinstance(a, Variable)}}
-        if _renamed(patterns[0], told) == other and len({*told.values()}) == len(told):
+        if _renamed(first, told) == other and len({*told.values()}) == len(told):
             yield from _places(patterns[1:], [one for one in within if one is not other], told)
-
-
-def _ends(one: Pattern) -> tuple[object, object]:
-    return one.subject, one.object
 
 
 async def completed(
@@ -221,13 +218,15 @@ def _with(base: Candidate, link: Link, arrays: GraphArrays) -> Iterator[Candidat
     node = arrays.terms.find(str(target))
     if node is None or not isinstance(target, NamedNode | Literal):
         return
+    ends = (end for one in patterns for end in (one.subject, one.object))
+    things = dict.fromkeys(end for end in ends if isinstance(end, Variable))
     here = np.array([node], dtype=np.int32)
     for number in arrays.predicates_of(here, inverse=True)[0].tolist():
         iri = arrays.iri_of(number)
         holders = arrays.step(here, number, inverse=True)
         if iri in USUAL or iri.startswith(SCHEMA_SPACES) or len(holders) > _HOLDERS:
             continue
-        for thing in _things(base):
+        for thing in things:
             has = Pattern(thing, NamedNode(iri), target)
             told = any((one.subject, one.predicate) == (thing, has.predicate) for one in patterns)
             ids = in_both(base.ids, holders) if thing == base.root else base.ids
@@ -236,12 +235,6 @@ def _with(base: Candidate, link: Link, arrays: GraphArrays) -> Iterator[Candidat
                 tree = replace(base.tree, where=replace(where, elements=(*where.elements, has)))
                 used, notes = base.used | link.mask, (*base.notes, _COMPLETED)
                 yield replace(base, tree=tree, ids=ids, used=used, notes=notes)
-
-
-def _things(base: Candidate) -> dict[Variable, None]:
-    """The variables of a pattern at which a property starts or a link ends."""
-    ends = ((one.subject, one.object) for one in patterns_in(base.tree.where))
-    return dict.fromkeys(end for both in ends for end in both if isinstance(end, Variable))
 
 
 def _fits(thing: Variable, base: Candidate, holders: Ids, arrays: GraphArrays) -> bool:
@@ -288,8 +281,10 @@ async def distinct_results(
     until = None if seconds is None else time.perf_counter() + seconds
     found: dict[object, RunCandidate] = {}
     tables = set[object]()
-    for batch in _batches(context, ranked):
-        for one in await asyncio.gather(*(_ran(context, cluster, until) for cluster in batch)):
+    size = 1 if context.graph.arrays is not None else _AT_ONCE  # a graph here runs one at a time
+    for at in range(0, len(ranked), size):
+        batch = (_ran(context, cluster, until) for cluster in ranked[at : at + size])
+        for one in await asyncio.gather(*batch):
             if one is None or (one.is_empty and not empty):
                 continue
             table = frozenset(one.result.rows)
@@ -355,20 +350,12 @@ def _cell(term: Term | None, writer: Writer, texts: set[str]) -> str:
     return name if name != short else writer.iri(term.value)
 
 
-def _batches(context: Context, ranked: Sequence[Cluster]) -> Iterator[Sequence[Cluster]]:
-    """What is run at the same time: a graph that is here runs one query after the other."""
-    size = 1 if context.graph.arrays is not None else _AT_ONCE
-    for at in range(0, len(ranked), size):
-        yield ranked[at : at + size]
-
-
 async def _ran(context: Context, cluster: Cluster, until: float | None) -> RunCandidate | None:
     """The result of a best candidate; None if it cannot be had in time."""
     best, graph = cluster.best, context.graph
     query, columns = graph.plain_text(best.query), best.columns
-    if graph.arrays is not None and _only_shows_its_nodes(best):
-        arrays = context.graph.arrays
-        assert arrays is not None
+    arrays = graph.arrays
+    if arrays is not None and _only_shows_its_nodes(best):
         rows = tuple((arrays.terms.term(int(at)),) for at in best.ids[:_ROWS])
         cut = _CUT if len(best.ids) > _ROWS else None
         return RunCandidate(

@@ -109,7 +109,7 @@ class Around:
     below: tuple[str, ...] = ()
     declared: tuple[tuple[str, bool, str | None], ...] = ()
     shape: Shape | None = None
-    ends: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    ends: tuple[tuple[str, ...], ...] = ()
     triples: int = 0
 
     def iris(self) -> Iterator[str]:
@@ -121,97 +121,81 @@ class Around:
         for line in self.shape.lines if self.shape else ():
             yield line.predicate
             yield from line.kinds
-        for side in self.ends or ():
+        for side in self.ends:
             yield from side
 
 
 async def around_term(context: Context, iri: str, kind: boundaries.Kind) -> Around:
     """Ask what stands around a class or property."""
+    profile = context.graph.profile
+    order = v.RDFS_SUB_PROPERTY_OF if kind == "property" else v.RDFS_SUB_CLASS_OF
+    asking = _rows(context, boundaries.below(iri, order, limit=_BELOW))
     if kind == "property":
-        below = await _below(context, iri, v.RDFS_SUB_PROPERTY_OF)
-        known = next((p for p in context.graph.profile.predicates if p.iri == iri), None)
+        around = Around(_iris(await asking))
+        known = next((p for p in profile.predicates if p.iri == iri), None)
         if known is None:
-            return Around(below)
-        sides = (
-            ends_of(known, context.graph.profile, inverse=True),
-            ends_of(known, context.graph.profile, inverse=False),
-        )
-        return Around(below, ends=sides, triples=known.triples)
+            return around
+        sides = tuple(ends_of(known, profile, inverse=inverse) for inverse in (True, False))
+        return replace(around, ends=sides, triples=known.triples)
     below, declared, shape = await asyncio.gather(
-        _below(context, iri, v.RDFS_SUB_CLASS_OF),
-        _declared(context, iri),
+        asking,
+        _rows(context, boundaries.declared_at(iri, limit=_DECLARED)),
         shape_at(
             iri,
-            context.graph.profile,
+            profile,
             context.graph.endpoint,
             arrays=context.graph.arrays,
             examples=False,
             timeout=context.limits.timeout,
         ),
     )
-    return Around(below, declared, shape)
-
-
-async def _below(context: Context, iri: str, predicate: str) -> tuple[str, ...]:
-    query = boundaries.below(iri, predicate, limit=_BELOW)
-    result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
-    return tuple(term.value for (term,) in result.rows if isinstance(term, NamedNode))
-
-
-async def _declared(context: Context, iri: str) -> tuple[tuple[str, bool, str | None], ...]:
-    query = boundaries.declared_at(iri, limit=_DECLARED)
-    result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
-    return tuple(
+    ends = tuple(
         (
             predicate.value,
             getattr(from_it, "value", "") in ("true", "1"),
             other.value if isinstance(other, NamedNode) else None,
         )
-        for predicate, from_it, other in result.rows
+        for predicate, from_it, other in declared
         if isinstance(predicate, NamedNode)
     )
+    return Around(_iris(below), ends, shape)
+
+
+def _iris(rows: Sequence[Row]) -> tuple[str, ...]:
+    return tuple(term.value for (term,) in rows if isinstance(term, NamedNode))
 
 
 def around_lines(around: Around, writer: Writer) -> list[str]:
     """A line for each thing known; nothing for what is not."""
     lines = []
+    shape_lines = around.shape.lines if around.shape else ()
     if around.shape and around.shape.instances:
         lines.append(f"{around.shape.instances:,} instances")
     if around.triples:
-        sources, targets = (
-            " or ".join(map(writer.iri, side)) or "things" for side in around.ends or ((), ())
-        )
-        lines.append(f"used {around.triples:,}×: {sources} → {targets}")
+        sides = (" or ".join(map(writer.iri, side)) or "things" for side in around.ends)
+        lines.append(f"used {around.triples:,}×: {' → '.join(sides)}")
     if around.below:
         lines.append(f"below it: {_some([writer.iri(one) for one in around.below])}")
-    for from_it, head in ((True, "domain of"), (False, "range of")):
-        told = [_declared_end(one, writer) for one in around.declared if one[1] is from_it]
+    for from_it, head, arrow in ((True, "domain of", "→"), (False, "range of", "←")):
+        told = [
+            f"{writer.iri(predicate)}{f' {arrow} {writer.short(other)}' if other else ''}"
+            for predicate, is_domain, other in around.declared
+            if is_domain is from_it
+        ]
         if told:
             lines.append(f"{head}: {_some(told)}")
-    for inverse, head in ((False, "instances have"), (True, "lead to instances")):
-        used = _used(around, writer, inverse=inverse)
+    # What instances have in fact, most first; what is declared is not said twice.
+    for inverse, head, arrow in ((False, "instances have", "→"), (True, "lead to instances", "←")):
+        declared = {iri for iri, is_domain, _ in around.declared if is_domain is not inverse}
+        used = [
+            f"{writer.iri(one.predicate)}"
+            f"{f' {arrow} {writer.short(one.kinds[0])}' if one.kinds else ''}"
+            for one in shape_lines
+            if one.inverse is inverse and one.predicate not in declared
+        ]
         if used:
             lines.append(f"{head}: {_some(used, most=2 * _SHOWN)}")
     return lines
-
-
-def _declared_end(declared: tuple[str, bool, str | None], writer: Writer) -> str:
-    predicate, from_it, other = declared
-    end = f" {'→' if from_it else '←'} {writer.short(other)}" if other else ""
-    return f"{writer.iri(predicate)}{end}"
-
-
-def _used(around: Around, writer: Writer, *, inverse: bool) -> list[str]:
-    """What instances have in fact, most first; what is declared is not said twice."""
-    told = {predicate for predicate, from_it, other in around.declared if from_it is not inverse}
-    lines = around.shape.lines if around.shape else ()
-    arrow = "←" if inverse else "→"
-    return [
-        f"{writer.iri(line.predicate)}"
-        f"{f' {arrow} ' + writer.short(line.kinds[0]) if line.kinds else ''}"
-        for line in lines
-        if line.inverse is inverse and line.predicate not in told
-    ]
 
 
 def _some(texts: Sequence[str], *, most: int = _SHOWN) -> str:
@@ -272,13 +256,6 @@ async def edges_at(context: Context, iri: str, *, inverse: bool) -> tuple[Edges,
     )
 
 
-async def opened_nodes(context: Context, iris: Sequence[str]) -> Statements:
-    """Return what leaves a few nodes."""
-    if not iris:
-        return {}
-    return _by_node(await _rows(context, boundaries.of_nodes(iris, limit=_FETCHED)))
-
-
 async def opened_blanks(context: Context, iri: str, predicate: str, *, inverse: bool) -> Statements:
     """Return what leaves the blank nodes at the other end of a predicate.
 
@@ -289,7 +266,7 @@ async def opened_blanks(context: Context, iri: str, predicate: str, *, inverse: 
         f"SELECT ?b ?p ?o WHERE {{ {{ SELECT DISTINCT ?b WHERE {{ {link} FILTER(isBlank(?b)) }} "
         f"LIMIT {_EACH} }} ?b ?p ?o }} LIMIT {_FETCHED}"
     )
-    return _by_node(await _rows(context, query))
+    return await _statements(context, query)
 
 
 async def held_beyond(
@@ -328,9 +305,10 @@ def _by_predicate(rows: Sequence[Row]) -> dict[str, list[Term]]:
     return found
 
 
-def _by_node(rows: Sequence[Row]) -> Statements:
+async def _statements(context: Context, query: str) -> Statements:
+    """What leaves some nodes, by a query for these, predicates and values; "" asks for nothing."""
     found: dict[Term, list[tuple[str, Term]]] = defaultdict(list)
-    for node, predicate, value in rows:
+    for node, predicate, value in await _rows(context, query) if query else ():
         if node is not None and value is not None and isinstance(predicate, NamedNode):
             found[node].append((predicate.value, value))
     return found
@@ -370,7 +348,7 @@ async def opened_around(context: Context, iri: str, edges: Sequence[Edges]) -> O
         :_OPENED_EACH
     ]
     nodes, *blanks = await asyncio.gather(
-        opened_nodes(context, unlabelled),
+        _statements(context, boundaries.of_nodes(unlabelled, limit=_FETCHED) if unlabelled else ""),
         *(opened_blanks(context, iri, e.predicate, inverse=e.inverse) for e in hollow),
     )
     keys = [(edge.predicate, edge.inverse) for edge in hollow]
@@ -418,7 +396,8 @@ def edge_lines(edges: Sequence[Edges], opened: Opened, writer: Writer) -> list[s
     Predicates that are one property (see `askgraph.graph.names`) take one line.
     """
     told = [edge for edge in edges if edge.predicate != v.RDF_TYPE or edge.inverse]
-    told.sort(key=_place)
+    places = {iri: at for at, iri in enumerate(_NAMING)}  # names first, the usual ones before
+    told.sort(key=lambda edge: (edge.inverse, places.get(edge.predicate, len(places))))
     lines: list[str] = []
     left: list[str] = []
     for inverse in (False, True):
@@ -451,12 +430,6 @@ def edge_lines(edges: Sequence[Edges], opened: Opened, writer: Writer) -> list[s
     if left:
         lines.append(f"also: {', '.join(left)}")
     return lines
-
-
-def _place(edge: Edges) -> tuple[bool, int]:
-    """Names and descriptions first, the usual ones before others; then in the order found."""
-    named = edge.predicate in _NAMING
-    return edge.inverse, _NAMING.index(edge.predicate) if named else len(_NAMING)
 
 
 def _preferred(values: Sequence[Term], writer: Writer) -> list[Term]:

@@ -14,8 +14,8 @@ from askgraph.methods.tools.query_faults import (
     said_unknown,
     unknown_in,
 )
-from askgraph.methods.tools.query_run import Executed, Ran, executed, ready, row_count, run, showed
-from askgraph.methods.tools.rendering import Shown, clipped, listed, table
+from askgraph.methods.tools.query_run import Executed, executed, ready, row_count, run, showed
+from askgraph.methods.tools.rendering import Shown, body_lines, clipped, listed, table
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.trace import Observation
@@ -89,7 +89,7 @@ async def why_empty(
     text = ready(context, query).query
     try:
         ran = await run(context, text, rows=1)
-        if not _is_empty(ran):
+        if ran.result is not False and row_count(ran):
             return Observation("the query has a result: run it", query=text, rows=1)
         unknown = await unknown_in(context, text)
         said = await said_unknown(context, text, unknown)
@@ -101,29 +101,12 @@ async def why_empty(
         return Observation(f"the query failed: {said_failure(problem)}", failed=True)
     lines, seen = [said.text] if unknown else [], list(said.seen)
     if found is not None:
-        lines.append(on_one_line(context, found.reason, text))
+        lines.append(on_one_line(found.reason))
     for one in found.suggestions if found else ():
-        changed = _shown_query(context, one.query)
-        rows = f" ({one.results:,} rows)" if context.veil is None or context.veil.rows else ""
-        lines.append(f"{on_one_line(context, one.change, one.query)}{rows}: {changed}")
+        laid_out = formatted(one.query, context.graph.prefixes, {})
+        changed = clipped(" ".join(map(str.strip, body_lines(laid_out))), _LONGEST)
+        lines.append(f"{on_one_line(one.change)} ({one.results:,} rows): {changed}")
         seen += iris_of(one.query)
     if not lines:
         lines.append("no rows, and no part of the query could be found that is to blame")
     return Observation("\n".join(lines), tuple(dict.fromkeys(seen)), query=text, rows=0)
-
-
-def _is_empty(ran: Ran) -> bool:
-    match ran.result:
-        case bool():
-            return not ran.result
-        case SelectResult():
-            return not ran.result.rows
-        case GraphResult():
-            return not ran.result.triples
-
-
-def _shown_query(context: Context, query: str) -> str:
-    """A query without its PREFIX lines, clipped."""
-    lines = formatted(query, context.graph.prefixes, {}).splitlines()
-    kept = " ".join(line.strip() for line in lines if not line.startswith("PREFIX "))
-    return clipped(kept if context.veil is None else context.veil.query(kept), _LONGEST)

@@ -13,7 +13,7 @@ from askgraph.answers.verbalize import descriptions_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.literals import resource_term
 from askgraph.graph.names import code_of, tells_more
-from askgraph.graph.profile import ClassProfile, PredicateProfile
+from askgraph.graph.profile import PredicateProfile
 from askgraph.graph.shapes import ends_of, narrowest
 from askgraph.index import Hit, Resource, stem, tokens
 from askgraph.methods.tools import Context
@@ -54,26 +54,22 @@ class Found:
 
 async def found_anywhere(context: Context, text: str, sort: Sort) -> list[Found]:
     """Return the best hits of the whole graph; values too if few things are found."""
-    return await asyncio.to_thread(_anywhere, context.graph, text, sort, context.limits.hits)
-
-
-def _anywhere(graph: KnowledgeGraph, text: str, sort: Sort, most: int) -> list[Found]:
-    hits = index_hits(graph, sort, text, most)
-    if sort == "entities" and len(hits) <= min(_ENOUGH, most - 1):
-        hits += index_hits(graph, "literals", text, most - len(hits))
-    hits.sort(key=lambda hit: not _by_name(text, hit.item))  # what only a comment says comes last
-    return list(map(found_of, hits))
-
-
-def _by_name(text: str, resource: Resource) -> bool:
-    """Whether a name of a resource holds a word of a text, or as much as its beginning."""
+    graph, most = context.graph, context.limits.hits
     words = {stem(token) for token in tokens(text)}
-    return any(
-        word == own or own.startswith(word) or word.startswith(own)
-        for name in resource.names
-        for own in map(stem, tokens(name))
-        for word in words
-    )
+
+    def is_named(resource: Resource) -> bool:
+        """Whether a name holds a word of the text, or as much as its beginning."""
+        own = {stem(token) for name in resource.names for token in tokens(name)}
+        return any(a.startswith(b) or b.startswith(a) for a in words for b in own)
+
+    def search() -> list[Found]:
+        hits = index_hits(graph, sort, text, most)
+        if sort == "entities" and len(hits) <= min(_ENOUGH, most - 1):
+            hits += index_hits(graph, "literals", text, most - len(hits))
+        hits.sort(key=lambda hit: not is_named(hit.item))  # what only a comment says comes last
+        return list(map(found_of, hits))
+
+    return await asyncio.to_thread(search)
 
 
 def found_of(hit: Hit[Resource]) -> Found:
@@ -105,81 +101,58 @@ class Page:
     holders: Mapping[str, str] = field(default_factory=dict)
     every: Mapping[str, frozenset[str]] = field(default_factory=dict)  # all classes
 
-    @property
-    def graph(self) -> KnowledgeGraph:
-        """The graph of the hits."""
-        return self.context.graph
-
-    @property
-    def _counts(self) -> bool:
-        """Whether it may be told how many there are."""
-        return self.context.veil is None or self.context.veil.rows
-
     def line(self, found: Found) -> str:
         """One entity or literal."""
         if isinstance(found.term, Literal):
-            return self._joined(self._literal(found.term), self._holder(found.term), found.note)
+            text = self.writer.literal(found.term)  # as a query has to write it
+            if len(found.term.value) > self.context.limits.clip:
+                text += " (clipped; match a part of it by CONTAINS)"
+            return _joined(text, self._holder(found.term), found.note)
         if isinstance(found.term, BlankNode):
-            return self._joined("a blank node", self._about(found), found.note)
+            return _joined("a blank node", self._about(found), found.note)
         iri = key_of(found.term)
-        cls = next((c for c in self.graph.profile.classes if c.iri == iri), None)
+        cls = next((c for c in self.context.graph.profile.classes if c.iri == iri), None)
         kinds = [self.writer.iri(one) for one in self.classes.get(str(found.term), ())]
         head = self.writer.iri(iri)
         if cls is not None:
-            head += f" class, {cls.instances:,} instances" if self._counts else " class"
+            counts = self.context.shows_counts
+            head += f" class, {cls.instances:,} instances" if counts else " class"
         elif kinds:
             head += f" a {', '.join(kinds)}"
-        return self._joined(
-            head,
-            self._about(found),
-            self._others(found),
-            self._infos(found, cls),
-            self._meetings(found),
-            found.note,
-        )
+        hints = [
+            f"{'^' if one.inverse else ''}{self.writer.iri(one.predicate)}"
+            for one in self.hints.get(str(found.term), ())
+        ]
+        has = f"has {', '.join(hints)}" if hints else ""
+        about, others, infos = self._about(found), self._others(found), self._infos(found)
+        return _joined(head, about, others, infos, has, found.note)
 
     def property_line(
         self,
         found: Found,
         variants: Sequence[str],
-        profiles: Mapping[str, PredicateProfile],
+        profile: PredicateProfile | None,
         description: str,
     ) -> str:
         """One property."""
-        iri = key_of(found.term)
-        head = self.writer.short(iri)
+        iri, writer = key_of(found.term), self.writer
+        head = writer.short(iri)
         if iri in USUAL:
-            return self._joined(head, found.note)
-        label = self._label(found)
-        if label:
-            head += f" {self.writer.about(iri, label)}"
+            return _joined(head, found.note)
+        label = writer.labels.get(iri) or (found.resource.label if found.resource else "")
+        if label and tells_more(label, (iri,)):
+            head += f" {writer.about(iri, label)}"
         if variants:
-            head += f" (also {', '.join(self.writer.short(one) for one in variants)})"
-        if iri in profiles:
-            profile = profiles[iri]
-            sources, targets = (
-                " or ".join(
-                    self.writer.iri(iri)
-                    for iri in ends_of(profile, self.graph.profile, inverse=way)
-                )
-                for way in (True, False)
-            )
-            count = f", {profile.triples:,}×" if self._counts else ""
-            use = f"{sources or 'things'} → {targets or 'things'}{count}"
-        else:
-            use = self._infos(found, None)
-        about = self.writer.about(iri, description) if description else ""
-        return self._joined(head, use, self._others(found), about, found.note)
-
-    def _joined(self, *parts: str) -> str:
-        return "- " + " | ".join(part for part in parts if part)
-
-    def _literal(self, literal: Literal) -> str:
-        """A literal as a query has to write it, or its beginning if it is very long."""
-        text = self.writer.literal(literal)
-        if len(literal.value) > self.context.limits.clip:
-            return f"{text} (clipped; match a part of it by CONTAINS)"
-        return text
+            head += f" (also {', '.join(map(writer.short, variants))})"
+        use = self._infos(found)
+        if profile is not None:
+            whole = self.context.graph.profile
+            sides = (ends_of(profile, whole, inverse=inverse) for inverse in (True, False))
+            sources, targets = (" or ".join(map(writer.iri, ends)) or "things" for ends in sides)
+            count = f", {profile.triples:,}×" if self.context.shows_counts else ""
+            use = f"{sources} → {targets}{count}"
+        about = writer.about(iri, description) if description else ""
+        return _joined(head, use, self._others(found), about, found.note)
 
     def _holder(self, literal: Literal) -> str:
         meetings = self.hints.get(str(literal), ())
@@ -187,16 +160,8 @@ class Page:
         by = ", ".join(self.writer.iri(one.predicate) for one in meetings[:2])
         holder = self.holders.get(str(literal))
         who = f" of {self.writer.iri(holder)}" if holder else ""
-        more = f" and {total - 1:,} more" if holder and total > 1 and self._counts else ""
-        return f"{by}{who}{more}"
-
-    def _label(self, found: Found) -> str:
-        """The label of a property, if it says more than its local name."""
-        iri = key_of(found.term)
-        label = self.writer.labels.get(iri)
-        if label is None and found.resource is not None:
-            label = found.resource.label
-        return label if label is not None and tells_more(label, (iri,)) else ""
+        counts = holder and total > 1 and self.context.shows_counts
+        return f"{by}{who}{f' and {total - 1:,} more' if counts else ''}"
 
     def _about(self, found: Found) -> str:
         """What an index calls a node that has no label: words of what hangs on it."""
@@ -215,7 +180,8 @@ class Page:
     def _kinds(self, found: Found) -> set[tuple[str, ...]]:
         """The names of all classes of a hit."""
         types = self.every.get(str(found.term), frozenset())
-        named = [text for c in self.graph.profile.classes if c.iri in types for text, _ in c.names]
+        known = self.context.graph.profile.classes
+        named = [text for c in known if c.iri in types for text, _ in c.names]
         return {tokens(words) for words in (*named, *map(words_of_local_name, types))}
 
     def _others(self, found: Found) -> str:
@@ -234,7 +200,7 @@ class Page:
                 names.append(self.writer.about(iri, name))
         return f"also {', '.join(names[:_NAMES])}" if names else ""
 
-    def _infos(self, found: Found, cls: ClassProfile | None) -> str:
+    def _infos(self, found: Found) -> str:
         """What an index tells things apart by, if the line does not say it anyway."""
         if found.resource is None:
             return ""
@@ -247,12 +213,9 @@ class Page:
         told = (self.writer.about(key_of(found.term), info) for info in infos[:2])
         return ", ".join(info for info in told if info)
 
-    def _meetings(self, found: Found) -> str:
-        shown = [
-            f"{'^' if one.inverse else ''}{self.writer.iri(one.predicate)}"
-            for one in self.hints.get(str(found.term), ())
-        ]
-        return f"has {', '.join(shown)}" if shown else ""
+
+def _joined(*parts: str) -> str:
+    return "- " + " | ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True)
@@ -336,7 +299,9 @@ async def property_lines(context: Context, found: Sequence[Found]) -> HitLines:
     )
     page = Page(context, writer)
     lines = [
-        page.property_line(one, variants, profiles, described.get(key_of(one.term), ""))
+        page.property_line(
+            one, variants, profiles.get(key_of(one.term)), described.get(key_of(one.term), "")
+        )
         for one, variants in merged
     ]
     return HitLines(tuple(lines), tuple(writer.seen))

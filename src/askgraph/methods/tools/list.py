@@ -56,23 +56,32 @@ async def list_triples(
         await _node(context, predicate, "properties"),
         await _objects(context, (object or "").strip()),
     )
-    arrays = context.graph.arrays
-    if arrays is not None and arrays.complete:
-        groups = await asyncio.to_thread(lambda: list(own_groups(arrays, fixed)))
+    arrays, most = context.graph.arrays, context.limits.triples
+    here = arrays if arrays is not None and arrays.complete else None
+    if here is not None:
+        groups = await asyncio.to_thread(lambda: list(own_groups(here, fixed)))
     else:
         groups = await asked_groups(context, fixed)
+    head = await where(context, fixed)
     if not groups:
-        said = await where(context, fixed)
-        return Observation(f"no triple {said.text}", said.seen, rows=0)
-    most = context.limits.triples
-    lines = lines_of(context, groups)
-    shown = lines[:most]
-    if arrays is None or not arrays.complete:
-        each = 2 * -(-most // len(shown))
-        fetched = await asked_examples(context, fixed, [line.lead for line in shown], each=each)
-        shown = [replace(line, lead=lead) for line, lead in zip(shown, fetched, strict=True)]
-    said = await told(context, fixed, chosen(context, shown, most), lines)
-    return Observation(said.text, said.seen, rows=sum(group.count for group in groups))
+        return Observation(f"no triple {head.text}", head.seen, rows=0)
+    count = sum(group.count for group in groups)
+    least = "at least " if any(group.cut for group in groups) else ""
+    grouped = with_variants(context, groups)
+    shown, rest = grouped[:most], grouped[most:]
+    if here is None:
+        shown = await asked_examples(context, fixed, shown, each=2 * -(-most // len(shown)))
+    shown = chosen(context, shown, most)
+    ends = [term for group in shown for pair in group.pairs for term in pair]
+    iris = [group.predicate for group in grouped]
+    iris += [term.value for term in ends if isinstance(term, NamedNode)]
+    writer = await Writer.knowing(context, iris)
+    lines = [f"{least}{count:,} triple{'' if count == 1 else 's'} {head.text}:"]
+    lines += [_written(writer, fixed, group) for group in shown]
+    if rest:
+        lines.append(f"also: {_names(writer, rest)}")
+    seen = tuple(dict.fromkeys([*head.seen, *writer.seen]))
+    return Observation("\n".join(lines), seen, rows=count)
 
 
 async def _node(context: Context, text: str | None, sort: Sort) -> NamedNode | None:
@@ -139,27 +148,50 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Group:
-    """The triples of one predicate: how many, at the least if `cut`, and some of them."""
+    """The triples of one predicate: how many, at the least if `cut`, and some of them.
+
+    `variants` are predicates that are the same property: see `askgraph.graph.names`.
+    """
 
     predicate: str
     count: int
     pairs: tuple[Pair, ...] = ()
     cut: bool = False
+    variants: tuple[str, ...] = ()
 
 
 def own_groups(arrays: GraphArrays, fixed: Fixed) -> Iterator[Group]:
     """Yield the groups of a local graph, each with its most connected of up to 200 triples."""
-    subjects = _ids(arrays, [fixed.subject] if fixed.subject else [])
-    objects = _ids(arrays, fixed.objects)
+
+    def ids(terms: Iterable[NamedNode | Literal]) -> Ids:
+        found = [arrays.terms.find(str(term)) for term in terms]
+        return np.array(sorted({at for at in found if at is not None}), dtype=np.int32)
+
+    subjects, objects = ids([fixed.subject] if fixed.subject else []), ids(fixed.objects)
     if (fixed.subject and not len(subjects)) or (fixed.objects and not len(objects)):
         return
-    for number in _numbers(arrays, fixed, subjects, objects):
-        ends = _pairs(arrays, number, subjects if fixed.subject else None, fixed, objects)
-        count = len(ends[0])
-        if count:
+    if fixed.predicate is not None:
+        number = arrays.number(fixed.predicate.value)
+        numbers = [] if number is None else [number]
+    elif fixed.subject is not None:
+        numbers = arrays.predicates_of(subjects)[0].tolist()
+    else:
+        numbers = arrays.predicates_of(objects, inverse=True)[0].tolist()
+    for number in numbers:
+        if fixed.subject is not None:
+            sources, targets = arrays.pairs(subjects, number)
+            if fixed.objects:
+                kept = np.isin(targets, objects)
+                sources, targets = sources[kept], targets[kept]
+        elif fixed.objects:
+            targets, sources = arrays.pairs(objects, number, inverse=True)
+        else:
+            start, end = arrays.predicate_offsets[number : number + 2]
+            sources, targets = arrays.subjects[start:end], arrays.objects[start:end]
+        if len(sources):
             iri = arrays.iri_of(number)
             # Of classes the rarest tells most: the superclasses of all are the most connected.
-            yield Group(iri, count, _best(arrays, *ends, rare=iri == RDF_TYPE))
+            yield Group(iri, len(sources), _best(arrays, sources, targets, rare=iri == RDF_TYPE))
 
 
 async def asked_groups(context: Context, fixed: Fixed) -> list[Group]:
@@ -212,41 +244,7 @@ async def asked_examples(
     for number, subject, end in result.rows:
         if subject is not None and end is not None:
             pairs.setdefault(numbered(number), []).append((subject, end))
-    return [
-        Group(group.predicate, group.count, tuple(pairs.get(at, ())), group.cut)
-        for at, group in enumerate(groups)
-    ]
-
-
-def _ids(arrays: GraphArrays, terms: Iterable[NamedNode | Literal]) -> Ids:
-    found = [arrays.terms.find(str(term)) for term in terms]
-    return np.array(sorted({at for at in found if at is not None}), dtype=np.int32)
-
-
-def _numbers(arrays: GraphArrays, fixed: Fixed, subjects: Ids, objects: Ids) -> list[int]:
-    """The numbers of the predicates that may have triples."""
-    if fixed.predicate is not None:
-        number = arrays.number(fixed.predicate.value)
-        return [] if number is None else [number]
-    if fixed.subject is not None:
-        return [int(number) for number in arrays.predicates_of(subjects)[0]]
-    return [int(number) for number in arrays.predicates_of(objects, inverse=True)[0]]
-
-
-def _pairs(
-    arrays: GraphArrays, number: int, subjects: Ids | None, fixed: Fixed, objects: Ids
-) -> tuple[Ids, Ids]:
-    if subjects is not None:
-        sources, targets = arrays.pairs(subjects, number)
-        if fixed.objects:
-            kept = np.isin(targets, objects)
-            return sources[kept], targets[kept]
-        return sources, targets
-    if fixed.objects:
-        targets, sources = arrays.pairs(objects, number, inverse=True)
-        return sources, targets
-    start, end = arrays.predicate_offsets[number : number + 2]
-    return arrays.subjects[start:end], arrays.objects[start:end]
+    return [replace(group, pairs=tuple(pairs.get(at, ()))) for at, group in enumerate(groups)]
 
 
 def _best(arrays: GraphArrays, sources: Ids, targets: Ids, *, rare: bool) -> tuple[Pair, ...]:
@@ -256,21 +254,19 @@ def _best(arrays: GraphArrays, sources: Ids, targets: Ids, *, rare: bool) -> tup
     """
     places = np.unique(np.linspace(0, len(sources) - 1, min(_SAMPLE, len(sources))).astype(int))
     kept = [(int(sources[at]), int(targets[at])) for at in places]
-    sign = 1 if rare else -1
-    kept.sort(key=lambda pair: sign * max(_degree(arrays, pair[0]), _degree(arrays, pair[1])))
+
+    def degree(node: int) -> int:
+        return 0 if arrays.terms.is_literal(node) else arrays.degree(node)
+
+    kept.sort(key=lambda pair: (1 if rare else -1) * max(map(degree, pair)))
     counts: Counter[int] = Counter()
     turns = []
     for pair in kept:
         turns.append(max(counts[pair[0]], counts[pair[1]]))
         counts.update(pair)
-    order = sorted(range(len(kept)), key=lambda at: turns[at])
-    return tuple(
-        (arrays.terms.term(kept[at][0]), arrays.terms.term(kept[at][1])) for at in order[:_OF_EACH]
-    )
-
-
-def _degree(arrays: GraphArrays, node: int) -> int:
-    return 0 if arrays.terms.is_literal(node) else arrays.degree(node)
+    order = sorted(range(len(kept)), key=lambda at: turns[at])[:_OF_EACH]
+    term = arrays.terms.term
+    return tuple((term(kept[at][0]), term(kept[at][1])) for at in order)
 
 
 def _only(objects: tuple[NamedNode | Literal, ...]) -> NamedNode | Literal | None:
@@ -289,76 +285,51 @@ def _pattern(fixed: Fixed, predicate: str) -> str:
     return f"{given}{fixed.subject or '?s'} {predicate} {'?o' if end is None else end}"
 
 
-@dataclass(frozen=True)
-class Line:
-    """A predicate with the variants of it: see `askgraph.graph.names`."""
-
-    lead: Group
-    variants: tuple[Group, ...] = ()
-    chosen: tuple[Pair, ...] = ()
-
-
-def lines_of(context: Context, groups: Sequence[Group]) -> list[Line]:
-    """Return the groups with their variants: frequent ones first, those that were shown last."""
+def with_variants(context: Context, groups: Sequence[Group]) -> list[Group]:
+    """Return one group for each property: frequent ones first, those that were shown last."""
     variants = Variants(context.graph.profile)
     by_iri = {group.predicate: group for group in groups}
-    lines = []
-    for iris in variants.grouped(by_iri):
-        first, *others = (by_iri[iri] for iri in iris)
-        lines.append(Line(first, tuple(others)))
+    merged = [
+        replace(by_iri[first], variants=tuple(others))
+        for first, *others in variants.grouped(by_iri)
+    ]
 
-    def place(line: Line) -> tuple[bool, int, str]:
-        profile = variants.known.get(line.lead.predicate)
-        frequency = profile.triples if profile else line.lead.count
-        return line.lead.predicate in context.seen, -frequency, line.lead.predicate
+    def place(group: Group) -> tuple[bool, int, str]:
+        profile = variants.known.get(group.predicate)
+        frequency = profile.triples if profile else group.count
+        return group.predicate in context.seen, -frequency, group.predicate
 
-    return sorted(lines, key=place)
+    return sorted(merged, key=place)
 
 
-def chosen(context: Context, lines: Sequence[Line], most: int) -> list[Line]:
-    """Return lines with the pairs to show: one each, then one more in turn; what is new first."""
-    pairs = [sorted(line.lead.pairs, key=lambda pair: _order(context, pair)) for line in lines]
-    taken = [0] * len(lines)
-    left = most
-    while left > 0 and any(count < len(some) for count, some in zip(taken, pairs, strict=True)):
-        for at, some in enumerate(pairs):
-            if left > 0 and taken[at] < len(some):
-                taken[at] += 1
-                left -= 1
+def chosen(context: Context, groups: Sequence[Group], most: int) -> list[Group]:
+    """Return groups with the pairs to show: one each, then one more in turn.
+
+    What is new comes first, and texts in the asker's language before others.
+    """
+
+    def order(pair: Pair) -> tuple[int, bool]:
+        shown = sum(isinstance(term, NamedNode) and term.value in context.seen for term in pair)
+        language = pair[1].language if isinstance(pair[1], Literal) else None
+        return shown, bool(language) and language not in (context.language, "en")
+
+    sizes = [len(group.pairs) for group in groups]
+    turns = [(turn, at) for at, size in enumerate(sizes) for turn in range(size)]
+    taken = Counter(at for _, at in sorted(turns)[:most])
     return [
-        replace(line, chosen=tuple(some[:count]))
-        for line, some, count in zip(lines, pairs, taken, strict=True)
+        replace(group, pairs=tuple(sorted(group.pairs, key=order)[: taken[at]]))
+        for at, group in enumerate(groups)
     ]
 
 
-async def told(
-    context: Context, fixed: Fixed, shown: Sequence[Line], lines: Sequence[Line]
-) -> Shown:
-    """Return the lines to show as text, and the predicates of all others by name."""
-    rest = lines[len(shown) :]
-    iris = [line.lead.predicate for line in (*shown, *rest)]
-    ends = [term for line in shown for pair in line.chosen for term in pair]
-    iris += [term.value for term in ends if isinstance(term, NamedNode)]
-    writer = await Writer.knowing(context, iris)
-    groups = [group for line in lines for group in (line.lead, *line.variants)]
-    count = sum(group.count for group in groups)
-    least = "at least " if any(group.cut for group in groups) else ""
-    given = await where(context, fixed)
-    parts = [f"{least}{count:,} triple{'' if count == 1 else 's'} {given.text}:"]
-    parts += [_written(writer, fixed, line) for line in shown]
-    if rest:
-        parts.append(f"also: {_names(writer, rest)}")
-    return Shown("\n".join(parts), tuple(dict.fromkeys([*given.seen, *writer.seen])))
-
-
-def _names(writer: Writer, lines: Sequence[Line]) -> str:
+def _names(writer: Writer, groups: Sequence[Group]) -> str:
     """The predicates by name, as many as there is room for."""
     names: list[str] = []
     room = _ROOM
-    for line in lines:
+    for group in groups:
         if room < 0:
-            return f"{', '.join(names)}, and {len(lines) - len(names)} more"
-        names.append(writer.iri(line.lead.predicate))
+            return f"{', '.join(names)}, and {len(groups) - len(names)} more"
+        names.append(writer.iri(group.predicate))
         room -= len(names[-1]) + 2
     return ", ".join(names)
 
@@ -380,26 +351,19 @@ async def where(context: Context, fixed: Fixed) -> Shown:
     return Shown("with " + " and ".join(parts), tuple(writer.seen))
 
 
-def _order(context: Context, pair: Pair) -> tuple[int, bool]:
-    """What was shown comes last, and texts in other languages than the asker's."""
-    shown = sum(isinstance(term, NamedNode) and term.value in context.seen for term in pair)
-    language = pair[1].language if isinstance(pair[1], Literal) else None
-    return shown, bool(language) and language not in (context.language, "en")
-
-
-def _written(writer: Writer, fixed: Fixed, line: Line) -> str:
+def _written(writer: Writer, fixed: Fixed, group: Group) -> str:
     """A predicate with its examples: the ends that are not given, and how many there are."""
-    name = writer.iri(line.lead.predicate)
-    notes = [f"{'≥' if line.lead.cut else ''}{line.lead.count:,}"]
-    if line.variants:
-        notes.append("also " + ", ".join(writer.short(one.predicate) for one in line.variants))
-    shows_all = len(line.chosen) == line.lead.count and not line.variants
+    name = writer.iri(group.predicate)
+    notes = [f"{'≥' if group.cut else ''}{group.count:,}"]
+    if group.variants:
+        notes.append("also " + ", ".join(map(writer.short, group.variants)))
+    shows_all = len(group.pairs) == group.count and not group.variants
     note = "" if shows_all else f" ({'; '.join(notes)})"
     if fixed.subject and fixed.objects:
         return name + note
     if fixed.subject:
-        return f"{name} → {', '.join([writer.term(end) for _, end in line.chosen])}{note}"
+        return f"{name} → {', '.join([writer.term(end) for _, end in group.pairs])}{note}"
     if len(fixed.objects) == 1:
-        return f"{name} ← {', '.join([writer.term(start) for start, _ in line.chosen])}{note}"
-    pairs = [f"{writer.term(start)} → {writer.term(end)}" for start, end in line.chosen]
+        return f"{name} ← {', '.join([writer.term(start) for start, _ in group.pairs])}{note}"
+    pairs = [f"{writer.term(start)} → {writer.term(end)}" for start, end in group.pairs]
     return f"{name}{note}: {'; '.join(pairs)}"

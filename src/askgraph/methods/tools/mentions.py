@@ -32,21 +32,32 @@ def named_links(linked: LinkedQuestion) -> list[Link]:
     """Return the best few links of words to entities and values, each thing once.
 
     Words that are part of more words with a name of their own, or are as good as the name of a
-    class or property, are taken to mean that.
+    class or property, are taken to mean that. Of the same words the first readings count, and other
+    forms in which what they mean is stored.
     """
+
+    def by_score(link: Link) -> tuple[float, int]:
+        return -link.score, -len(link.positions)
+
+    good = [other for other in linked.links if other.score >= _WHOLE]
     kept: dict[tuple[int, ...], list[Link]] = {}
     for link in linked.of(Kind.ENTITY, Kind.VALUE):
-        if not any(_explains(other, link) for other in linked.links):
+        if not any(
+            set(link.positions) <= set(other.positions)
+            and (
+                len(other.positions) > len(link.positions)
+                or (other.kind in (Kind.CLASS, Kind.PREDICATE) and link.score < _WHOLE)
+            )
+            for other in good
+        ):
             kept.setdefault(link.positions, []).append(link)
-    best = [link for links in kept.values() for link in _told(sorted(links, key=_by_score))]
-    listed = sorted(best, key=_by_score)
+    best: list[Link] = []
+    for links in kept.values():
+        links.sort(key=by_score)
+        forms = [link for link in links[_READINGS:] if {"code", "demonym"} & set(link.how)]
+        best += [*links[:_READINGS], *forms[:_FORMS]]
+    listed = sorted(best, key=by_score)
     return list({link.target: link for link in reversed(listed)}.values())[::-1][:_MOST]
-
-
-def _told(links: Sequence[Link]) -> list[Link]:
-    """The first readings of the same words, and other forms in which what they mean is stored."""
-    forms = [link for link in links[_READINGS:] if {"code", "demonym"} & set(link.how)]
-    return [*links[:_READINGS], *forms[:_FORMS]]
 
 
 async def mentioned(context: Context, linked: LinkedQuestion) -> list[Found]:
@@ -194,15 +205,3 @@ def _of_class(context: Context, hit: Found, words: str) -> bool:
 
 def _words(linked: LinkedQuestion, positions: Sequence[int]) -> str:
     return " ".join(linked.reading.tokens[at].text for at in positions)
-
-
-def _explains(other: Link, link: Link) -> bool:
-    if not set(link.positions) <= set(other.positions) or other.score < _WHOLE:
-        return False
-    longer = len(other.positions) > len(link.positions)
-    term = other.kind in (Kind.CLASS, Kind.PREDICATE) and link.score < _WHOLE
-    return longer or term
-
-
-def _by_score(link: Link) -> tuple[float, int]:
-    return -link.score, -len(link.positions)

@@ -15,10 +15,10 @@ async def note(
 ) -> Observation:
     """Keep a sentence for later questions: what a predicate means, how something is modelled.
 
-    It is kept once, with the graph in its workspace; where a veil hides the graph, none is.
+    It is kept once, with the graph in its workspace.
     """
     graph = context.graph
-    if graph.notes is None or context.veil is not None:
+    if graph.notes is None:
         return Observation("no notes are kept of this graph", failed=True)
     try:
         new = await asyncio.to_thread(keep, graph.notes, sentence, graph.snapshot)

@@ -42,10 +42,9 @@ async def overview(
     )
     profile = context.graph.profile
     cuts = f"; not everything is known: {'; '.join(profile.cuts[:2])}" if profile.cuts else ""
-    counted = context.veil is None or context.veil.rows
-    size = f"{profile.triples:,} triples" if counted else "triples"
+
     lines = [
-        f"graph {context.graph.name}: {size}{naming(context)}{cuts}",
+        f"graph {context.graph.name}: {profile.triples:,} triples{naming(context)}{cuts}",
         *([f"{HEADING}.", whole.text] if whole else []),
         *(["perhaps named in the question:"] if named.lines else []),
         *named.lines,
@@ -92,8 +91,7 @@ def _line(line: ShapeLine, shape: Shape, writer: Writer) -> str:
     arrow = "←" if line.inverse else "→"
     kinds = " or ".join(writer.iri(kind) for kind in line.kinds)
     name = f"{'^' if line.inverse else ''}{writer.iri(line.predicate)}"
-    shown = line.example is not None and writer.context.veil is None
-    example = f", e.g. {writer.term(line.example)}" if shown else ""
+    example = f", e.g. {writer.term(line.example)}" if line.example is not None else ""
     known = f" {arrow} {kinds}" if kinds else ""
     return f"{name} {_share(line, shape)}{known}{example}"
 

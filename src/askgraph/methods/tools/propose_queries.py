@@ -1,6 +1,5 @@
 """`propose_queries`: the best queries that graph search finds, and what each of them gives."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -45,15 +44,11 @@ async def propose_queries(
     for number, one in enumerate(candidates, 1):
         showed(context, one.query, one.given)
         words = quoted(in_words(one.query, writer.labels, language=context.language), _LONGEST)
-        left: Sequence[str] = left_out(proposal, one.cluster.best, read=True)
-        body = "\n".join(body_lines(one.query))
-        if veil := context.veil:
-            words = veil.explained(one.query, words)
-            left, body = [veil.words(word) for word in left], veil.query(body)
+        left = left_out(proposal, one.cluster.best, read=True)
         more = ", …" if len(left) > _LEFT else ""
         note = f" (not used: {', '.join(left[:_LEFT])}{more})" if left else ""
         lines.append(f"{number}. {words}{note} → {preview(one, writer, _rows(one))}")
-        lines.append(body)
+        lines += body_lines(one.query)
     names = dict.fromkeys(writer.iri(iri) for one in candidates for iri in iris_of(one.query))
     opaque = [name for name in names if name.endswith('"')]
     if opaque:

@@ -34,15 +34,15 @@ _MOST = 5
 _PLACE = re.compile(r"line \d+, column \d+: ")
 _LONGEST = 600
 _TOLD = 6
+
+
+_REQUESTS = 10  # that look for why a result is empty
 _TYPES = 2  # shown of each
 _ASKED = 6
 
 
 async def said_fault(context: Context, query: str, problem: QueryError) -> Shown:
-    """Say what is wrong with a query, where, and which names of the graph come nearest.
-
-    Under a veil the place is told by its line and column alone.
-    """
+    """Say what is wrong with a query, where, and which names of the graph come nearest."""
     prefixes = context.graph.prefixes
     unknown = [prefix for prefix in lexed(query).undeclared if prefix not in prefixes.namespaces]
     if unknown and isinstance(problem, QuerySyntaxError):
@@ -52,8 +52,6 @@ async def said_fault(context: Context, query: str, problem: QueryError) -> Shown
             lines.append(f"known are, among others, {known}")
         return Shown("; ".join(lines))
     text = clipped(str(problem), 4 * _WIDTH)
-    if context.veil is not None:
-        return Shown(context.veil.explained(query, text))
     if isinstance(problem, QuerySyntaxError) and problem.line and problem.column:
         return Shown(_marked(query, text, problem.line, problem.column))
     return Shown(text)
@@ -74,8 +72,7 @@ async def said_unknown(context: Context, query: str, iris: Iterable[str]) -> Sho
     near = {iri: await nearest(context, iri, sort=named.get(iri, "")) for iri in listed[:_MOST]}
     writer = await Writer.knowing(context, [one for found in near.values() for one in found])
     lines = []
-    if context.veil is not None:
-        context.veil.made_up(listed)
+
     for iri, found in near.items():
         hint = f"; nearest: {', '.join(map(writer.iri, found))}" if found else ""
         short = clipped(context.graph.prefixes.shorten(iri), _WIDTH)
@@ -113,16 +110,16 @@ def said_failure(problem: ServiceError) -> str:
             return f"the endpoint failed: {problem}"
 
 
-async def said_empty(context: Context, query: str, *, budget: int = 10) -> Shown:
+async def said_empty(context: Context, query: str) -> Shown:
     """Say why a query has no result; empty if that cannot be told within the time allowed.
 
-    IRIs that the graph does not hold are the reason if there are any. Else at most `budget`
+    IRIs that the graph does not hold are the reason if there are any. Else at most ten
     requests look for the part of the query that leaves nothing.
     """
     try:
         if unknown := await unknown_in(context, query):
             return await said_unknown(context, query, unknown)
-        found = await emptiness_of(context, query, budget=budget)
+        found = await emptiness_of(context, query, budget=_REQUESTS)
     except ServiceError as problem:
         return Shown(f"why could not be found out: {said_failure(problem)}")
     if found is None:
@@ -133,18 +130,14 @@ async def said_empty(context: Context, query: str, *, budget: int = 10) -> Shown
     for one in found.suggestions:
         new = [writer.short(iri) for iri in iris_of(one.query) if iri not in known]
         names = f" ({', '.join(new)})" if new else ""
-        change = on_one_line(context, one.change, one.query)
-        changes.append(f"{change}{names}: {one.results:,}")
-    counted = context.veil is None or context.veil.rows
-    possible = f" Rows with a change: {'; '.join(changes)}." if changes and counted else ""
-    return Shown(on_one_line(context, found.reason, query) + possible, tuple(writer.seen))
+        changes.append(f"{on_one_line(one.change)}{names}: {one.results:,}")
+    possible = f" Rows with a change: {'; '.join(changes)}." if changes else ""
+    return Shown(on_one_line(found.reason) + possible, tuple(writer.seen))
 
 
-def on_one_line(context: Context, text: str, query: str) -> str:
-    """Return what is said of a query and names things of a graph on one line, clipped."""
-    veil = context.veil
-    told = text if veil is None else veil.explained(query, text)
-    return clipped(" ".join(told.split()), _LONGEST)
+def on_one_line(text: str) -> str:
+    """Return what is said of a query on one line, clipped."""
+    return clipped(" ".join(text.split()), _LONGEST)
 
 
 async def emptiness_of(context: Context, query: str, *, budget: int) -> Emptiness | None:

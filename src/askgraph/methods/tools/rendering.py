@@ -186,7 +186,7 @@ async def table(context: Context, result: SelectResult) -> Shown:
     then fewer of them. Under a veil without rows only that there are some is told.
     """
     number, width = len(result.rows), len(result.variables)
-    if number and context.veil and not context.veil.rows:
+    if number and not context.shows_counts:
         return Shown(f"there are rows, which are not shown: {'|'.join(result.variables)}")
     head = f"{_counted(number, 'row', result.truncated)}, {_counted(width, 'column')}"
     if not number:
@@ -291,15 +291,10 @@ async def shown_examples(context: Context, examples: "Sequence[QueryExample]") -
         return Observation("there are no examples for this graph", failed=True)
     iris = list(dict.fromkeys(iri for one in examples for iri in iris_of(one.query)))
     writer = await Writer.knowing(context, iris)
-    asked = context.veil.checked if context.veil else writer.text
-    parts = [f"{asked(one.question)}\n{_plain(one.query, context, writer)}" for one in examples]
-    return Observation("\n\n".join(parts), (*iris, v.RDF_TYPE))
-
-
-def _plain(query: str, context: Context, writer: Writer) -> str:
-    """A query laid out, labels as comments, without the PREFIX lines that nobody needs."""
     prefixes = context.graph.prefixes
-    lines = formatted(query, prefixes, writer.labels).splitlines()
     known = {f"PREFIX {prefix}: <{iri}>" for prefix, iri in prefixes.namespaces.items()}
-    body = "\n".join(line for line in lines if line not in known)
-    return body if context.veil is None else context.veil.query(body)
+    parts = []
+    for one in examples:
+        lines = formatted(one.query, prefixes, writer.labels).splitlines()
+        parts.append("\n".join([writer.text(one.question), *(o for o in lines if o not in known)]))
+    return Observation("\n\n".join(parts), (*iris, v.RDF_TYPE))

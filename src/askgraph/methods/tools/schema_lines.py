@@ -24,11 +24,11 @@ from askgraph.methods.tools._facts import Variants, own_types
 from askgraph.methods.tools.mentions import named_links
 from askgraph.methods.tools.rendering import Writer
 from askgraph.methods.tools.schema_names import HEADING, named
-from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import build_schema
 from askgraph.search.query_pieces import plain
 from askgraph.search.tokenize import TokenizedQuestion
-from askgraph.search.tokenize.question_operators import QuestionOperators, detect_operators
+from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.vocabulary import SCHEMA_SPACES
 
@@ -119,29 +119,27 @@ class Slice:
 
         All predicates of a node that only links others are as near as one of them.
         """
-        own = {p.iri: self._with_node(p) for p in self.graph.profile.predicates}
+        predicates = self.graph.profile.predicates
+        alone = {
+            p.iri: self._words.get(p.iri, 0.0) * 1.5
+            + (0.8 * (p.iri in self._around) + 0.5 * (not self._classes.isdisjoint(_ends(p))))
+            + 2.0 * (p.iri in self.used)
+            for p in predicates
+        }
+        linking = {c.iri: 0.0 for c in self.graph.profile.classes if c.nary}
+        for p in predicates:
+            for iri, _ in p.subject_classes:
+                if iri in linking:
+                    linking[iri] = max(linking[iri], alone[p.iri])
+        own = {
+            p.iri: max(
+                [alone[p.iri], *(0.6 * linking.get(iri, 0.0) for iri, _ in p.subject_classes)]
+            )
+            for p in predicates
+        }
         return {
             first: max(own[iri] for iri in (first, *rest)) for first, rest in self.variants.items()
         }
-
-    def _with_node(self, p: PredicateProfile) -> float:
-        linking = [iri for iri, _ in p.subject_classes if iri in self._linking]
-        return max([self._alone(p), *(0.6 * self._linking[iri] for iri in linking)])
-
-    @cached_property
-    def _linking(self) -> dict[str, float]:
-        """The classes of nodes that only link others, and how near their nearest predicate is."""
-        nary = {c.iri for c in self.graph.profile.classes if c.nary}
-        found: dict[str, float] = {}
-        for p in self.graph.profile.predicates:
-            for iri, _ in p.subject_classes:
-                if iri in nary:
-                    found[iri] = max(found.get(iri, 0.0), self._alone(p))
-        return found
-
-    def _alone(self, p: PredicateProfile) -> float:
-        at = 0.8 * (p.iri in self._around) + 0.5 * bool(set(_ends(p)) & self._classes)
-        return self._words.get(p.iri, 0.0) * 1.5 + at + 2.0 * (p.iri in self.used)
 
     def matters(self, predicate: str) -> bool:
         """Return whether words name a predicate, or a candidate query has it."""
@@ -171,20 +169,15 @@ class Slice:
         return {link.target: link.score for link in reversed(self.linked.of(Kind.PREDICATE))}
 
     @cached_property
-    def _named(self) -> list[Link]:
-        return named_links(self.linked)
-
-    @cached_property
     def _classes(self) -> set[str]:
         """The classes that words name, and those of the things that they name."""
-        entities = [link.target for link in self._named if link.kind is Kind.ENTITY]
-        types = {iri for entity in entities for iri in self._types(entity)}
-        return types | {link.target for link in self.linked.of(Kind.CLASS)[:5]}
-
-    def _types(self, iri: str) -> list[str]:
+        found = {link.target for link in self.linked.of(Kind.CLASS)[:5]}
         arrays = self.graph.arrays
-        types = own_types(arrays, f"<{iri}>") if arrays is not None else ()
-        return [one for one in types if not one.startswith(SCHEMA_SPACES)]
+        for link in named_links(self.linked) if arrays is not None else ():
+            if link.kind is Kind.ENTITY and arrays is not None:
+                types = own_types(arrays, f"<{link.target}>")
+                found |= {one for one in types if not one.startswith(SCHEMA_SPACES)}
+        return found
 
     @cached_property
     def _around(self) -> set[str]:
@@ -192,11 +185,11 @@ class Slice:
         arrays = self.graph.arrays
         if arrays is None:
             return set()
-        texts = [
-            f"<{link.target}>" if link.kind is Kind.ENTITY else link.target for link in self._named
-        ]
-        ids = [at for at in map(arrays.terms.find, texts) if at is not None]
-        nodes = np.array(sorted(ids), dtype=np.int32)
+        ids = (
+            arrays.terms.find(f"<{one.target}>" if one.kind is Kind.ENTITY else one.target)
+            for one in named_links(self.linked)
+        )
+        nodes = np.array(sorted(at for at in ids if at is not None), dtype=np.int32)
         both = (arrays.predicates_of(nodes, inverse=inverse)[0] for inverse in (False, True))
         return {arrays.iri_of(number) for numbers in both for number in numbers.tolist()}
 
@@ -282,23 +275,18 @@ def usual_values(arrays: GraphArrays | None, p: PredicateProfile) -> tuple[str, 
     All if they are few that come again and again; none if its objects are things, or the triples
     do not lie here.
     """
-    if arrays is None or not p.literal:
+    number = arrays.number(p.iri) if arrays is not None and p.literal else None
+    if arrays is None or number is None:
         return ()
     known = _KNOWN.setdefault(arrays, {})
     if p.iri not in known:
-        known[p.iri] = tuple(_most_frequent(arrays, p))
+        _, objects = arrays.pairs(arrays.ends(number), number)
+        values, counts = np.unique(objects, return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        listed = len(values) <= _FEW and counts.sum() >= _AGAIN * len(values)
+        most = values[order[: _FEW if listed else 1]].tolist()
+        known[p.iri] = tuple(map(arrays.terms.text, most))
     return known[p.iri]
-
-
-def _most_frequent(arrays: GraphArrays, p: PredicateProfile) -> Iterator[str]:
-    number = arrays.number(p.iri)
-    if number is None:
-        return
-    _, objects = arrays.pairs(arrays.ends(number), number)
-    values, counts = np.unique(objects, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    listed = len(values) <= _FEW and counts.sum() >= _AGAIN * len(values)
-    yield from map(arrays.terms.text, values[order[: _FEW if listed else 1]].tolist())
 
 
 def time_lines(
@@ -312,39 +300,54 @@ def time_lines(
     `near` are the predicates that are shown, `short` writes an IRI.
     """
     frame = detect_operators(reading)
-    if asks_of_time(frame):
+    asks_age = any(one.measure is not None and one.measure.is_age for one in frame.operators)
+    dated = any(quantity.days is not None for quantity in reading.quantities)
+    if dated or asks_age or frame.of(*_TIMED):
         yield from _times(graph, [p.iri for p in near], short)
-    if frame.of("lasting") or _asks_age(frame):
+    if frame.of("lasting") or asks_age:
         from askgraph.sparql.elapsed import elapsed_text  # few questions ask for it
 
         expression = elapsed_text("years", Variable("from"), Variable("to"))
         yield f"whole years from a date to a later one: {expression}"
-    asked = {unit.dimension: unit for unit in _asked_units(reading)}
-    said = [
-        (p, unit)
-        for p in near
-        if asked and (unit := _unit_of(p, graph)) is not None and unit.dimension in asked
-    ]
+    yield from _units(reading, graph, near, short)
+
+
+def _units(
+    reading: TokenizedQuestion,
+    graph: KnowledgeGraph,
+    near: Sequence[PredicateProfile],
+    short: Callable[[str], str],
+) -> Iterator[str]:
+    """The units of predicates in the dimensions asked for, and the numbers in these units."""
+    words = [token.folded for token in reading.tokens]
+    asked = {q.unit.dimension for q in reading.quantities if q.unit is not None}
+    for phrase in reading.words.times["in_unit"]:
+        for at in range(len(words) - len(phrase)):
+            found = unit_at(words, at + len(phrase))
+            if tuple(words[at : at + len(phrase)]) == phrase and found is not None:
+                asked.add(found[0].dimension)
+    said: list[tuple[PredicateProfile, Unit]] = []
+    schema = (
+        build_schema(graph.arrays, graph.profile) if asked and graph.arrays is not None else None
+    )
+    for p in near if asked else ():
+        if schema is None:
+            unit = unit_said([*(text for text, _ in p.names), local_name(p.iri)])
+        else:
+            number = schema.number(p.iri)
+            unit = None if number is None else schema.unit(number)
+        if unit is not None and unit.dimension in asked:
+            said.append((p, unit))
     if said:
         listed = "; ".join(f"{short(p.iri)} in {_told(unit)}" for p, unit in said[:_UNITS])
         yield f"units: {listed}"
     for quantity in reading.quantities:
         fits = [u for _, u in said if quantity.unit and u.dimension == quantity.unit.dimension]
         if fits and quantity.unit is not None and quantity.value is not None:
-            number = plain(quantity.unit.converted(quantity.value, fits[0]))
+            number_text = plain(quantity.unit.converted(quantity.value, fits[0]))
             asked_in = f"{plain(quantity.value)} {quantity.unit.name}"
-            if (told := f"{number} {_told(fits[0])}") != asked_in:
+            if (told := f"{number_text} {_told(fits[0])}") != asked_in:
                 yield f"{asked_in} is {told}"
-
-
-def asks_of_time(frame: QuestionOperators) -> bool:
-    """Return whether a question is about what holds at a time, or how old something is."""
-    dated = any(q.days is not None for q in frame.reading.quantities)
-    return dated or _asks_age(frame) or bool(frame.of(*_TIMED))
-
-
-def _asks_age(frame: QuestionOperators) -> bool:
-    return any(one.measure is not None and one.measure.is_age for one in frame.operators)
 
 
 def _times(
@@ -366,24 +369,6 @@ def _times(
             f"of several statements those with the best {short(times.rank)} count: Preferred, "
             "else Normal; never Deprecated"
         )
-
-
-def _asked_units(reading: TokenizedQuestion) -> Iterator[Unit]:
-    words = [token.folded for token in reading.tokens]
-    yield from (q.unit for q in reading.quantities if q.unit is not None)
-    for phrase in reading.words.times["in_unit"]:
-        for at in range(len(words) - len(phrase)):
-            found = unit_at(words, at + len(phrase))
-            if tuple(words[at : at + len(phrase)]) == phrase and found is not None:
-                yield found[0]
-
-
-def _unit_of(p: PredicateProfile, graph: KnowledgeGraph) -> Unit | None:
-    if graph.arrays is None:
-        return unit_said([*(text for text, _ in p.names), local_name(p.iri)])
-    schema = build_schema(graph.arrays, graph.profile)
-    number = schema.number(p.iri)
-    return None if number is None else schema.unit(number)
 
 
 def _told(unit: Unit) -> str:

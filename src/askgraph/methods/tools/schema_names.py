@@ -169,8 +169,7 @@ class SchemaNames:
         parent = f" (a {self.writer.short(above)})" if above else ""
         nameless = c.nary or (c.name_predicate is None and c.instances > 1)
         note = " (without label)" if nameless else ""
-        veil = self.writer.context.veil
-        count = f" {c.instances:,}" if veil is None or veil.rows else ""
+        count = f" {c.instances:,}" if self.writer.context.shows_counts else ""
         return f"{self.writer.iri(c.iri)}{count}{parent}{note}"
 
     def _listed(self, predicates: Sequence[PredicateProfile]) -> str:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated
 from typing import Literal as OneOf
 from urllib.parse import urlsplit
 
@@ -58,12 +58,12 @@ _TRIED = 200  # hits of the whole graph that are tried where candidates are too 
 _PASSED = 5_000  # candidates among which nodes without a name are looked for
 _SAMPLED = 20
 _ABOUT = 4
-_PREFIX = 0.75
-_MISTYPED = 0.5
+_PREFIX, _MISTYPED = 0.75, 0.5  # the score of a word that is begun, or a letter off
 _SHORTEST_MISTYPED = 4
 _CLIP = 60
 _LONGEST = 500
 _INSTEAD = 5  # candidates shown where none matches
+_SEARCH = Variable("search")
 
 
 @dataclass(frozen=True)
@@ -108,49 +108,18 @@ async def found_within(
 
     If they are not all known, the best hits of the whole graph that fit, then known ones.
     """
+    graph, terms, most = context.graph, candidates.terms, context.limits.hits
     if not text:
-        frequent = dict(islice(candidates.terms.items(), context.limits.hits))
-        return await asyncio.to_thread(_frequent, context.graph, frequent, sort)
-    if not candidates.trouble:
-        found = await asyncio.to_thread(_within, context, candidates.terms, text, sort)
-        if found or sort == "properties":
-            return found
-        # Nodes without a name of their own, by their values and by the names of what they link.
-        nodes = await asyncio.to_thread(_nameless, context.graph, candidates.terms)
-        if not 0 < len(nodes) <= _TRIED:
-            return []
-        variable = candidates.variable
-        where = f"VALUES {variable} {{ {' '.join(map(str, nodes))} }}"
-        if any(isinstance(node, BlankNode) for node in nodes):
-            where = text_of(candidates.where)
-        naming = [f"<{p.iri}>" for p in context.graph.profile.predicates if p.naming]
-        named = f"?askgraph_y ?askgraph_q ?askgraph_t VALUES ?askgraph_q {{ {' '.join(naming)} }}"
-        parts = [
-            f"{variable} ?askgraph_p ?askgraph_t FILTER(isLiteral(?askgraph_t))",
-            f"{variable} ?askgraph_p ?askgraph_y . {named}",
-        ]
-        query = (
-            f"SELECT DISTINCT {variable} ?askgraph_t WHERE {{ "
-            f"{' UNION '.join(f'{{ {where} {part} }}' for part in parts)} }} "
-            f"LIMIT {_TRIED * _SAMPLED}"
-        )
-        result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
-        texts: dict[Term, list[str]] = {}
-        for node, value in result.rows:
-            if isinstance(node, NamedNode | BlankNode) and isinstance(value, Literal):
-                texts.setdefault(node, []).append(value.value)
-        scores = keyword_scores(text, [(*own, " ".join(own)) for own in texts.values()])
-        ranked = sorted(zip(scores, texts, strict=True), key=lambda pair: -pair[0])
-        return [
-            Found(node, Resource(node.value, ", ".join(texts[node][:_ABOUT])), nameless=True)
-            for score, node in ranked[: context.limits.hits]
-            if score and isinstance(node, NamedNode | BlankNode)
-        ]
-    hits = await asyncio.to_thread(_widely, context.graph, text, sort)
-    fitting = await _fitting(context, candidates, [hit.term for hit in hits])
-    found = [hit for hit in hits if hit.term in fitting]
-    known = await asyncio.to_thread(_within, context, candidates.terms, text, sort)
-    return [*found, *(one for one in known if one.term not in fitting)][: context.limits.hits]
+        return await asyncio.to_thread(_frequent, graph, dict(islice(terms.items(), most)), sort)
+    found = await asyncio.to_thread(_matching, context, terms, text, sort)
+    if candidates.trouble:
+        hits = await asyncio.to_thread(_hits_anywhere, graph, text, sort)
+        fitting = await _fitting(context, candidates, [hit.term for hit in hits])
+        fits = [hit for hit in hits if hit.term in fitting]
+        return [*fits, *(one for one in found if one.term not in fitting)][:most]
+    if found or sort == "properties":
+        return found
+    return await _found_by_content(context, candidates, text)
 
 
 def _frequent(graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort) -> list[Found]:
@@ -163,94 +132,11 @@ def _frequent(graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort) -> l
     return found
 
 
-def _widely(graph: KnowledgeGraph, text: str, sort: Sort) -> list[Found]:
+def _hits_anywhere(graph: KnowledgeGraph, text: str, sort: Sort) -> list[Found]:
     """Many hits of the whole graph, things and values alike, in turn."""
     keys = ("entities", "literals") if sort == "entities" else (sort,)
     listed = [index_hits(graph, key, text, _TRIED // len(keys)) for key in keys]
     return [found_of(one) for row in zip_longest(*listed) for one in row if one is not None]
-
-
-def _within(context: Context, terms: Mapping[Term, int], text: str, sort: Sort) -> list[Found]:
-    graph = context.graph
-    known: dict[Term, Hit[Resource]] = {}
-    for key, ids in _ids(graph, terms, sort, text).items():
-        for hit in index_hits(graph, key, text, _LOOKED_AT, list(ids)):
-            known.setdefault(ids[hit.item.iri], hit)
-    texts = [_texts(term, known.get(term)) for term in terms]
-    scores = dict(zip(terms, keyword_scores(text, texts), strict=True))
-    places = {term: at for at, term in enumerate(known)}
-    matching = [term for term in terms if scores[term] > 0 or term in places]
-    last = len(places)
-    matching.sort(key=lambda term: (-scores[term], places.get(term, last), -terms[term]))
-    return [_noted(term, terms[term], known.get(term)) for term in matching[: context.limits.hits]]
-
-
-def _ids(
-    graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort, text: str
-) -> dict[str, dict[str, Term]]:
-    """By index, the ids that it may know the terms by."""
-    literals = {str(term): term for term in terms if isinstance(term, Literal)}
-    iris = {term.value: term for term in terms if isinstance(term, NamedNode)}
-    if sort == "entities":
-        return {"entities": dict(iris), "literals": dict(literals)}
-    aliases = {
-        space + code[1]: term
-        for space in _spaces(graph, text)
-        for iri, term in reversed(iris.items())
-        if (code := code_of(iri)) is not None and urlsplit(space).netloc == code[0]
-    }
-    return {"properties": {**aliases, **iris}}
-
-
-def _spaces(graph: KnowledgeGraph, text: str) -> set[str]:
-    """The namespaces under which an index knows properties that are written by other IRIs."""
-    first = [hit.item.iri for hit in index_hits(graph, "properties", text, _SAMPLED)]
-    return {namespace_of(iri) for iri in first if code_of(iri) is not None}
-
-
-@runtime_checkable
-class _Finding(Protocol):
-    """An index that can be asked what it knows of an id."""
-
-    def find(self, iri: str) -> Resource | None: ...
-
-
-def _known_as(graph: KnowledgeGraph, term: Term, sort: Sort) -> Resource | None:
-    index: object = graph.indices.get(sort)
-    if isinstance(term, NamedNode) and isinstance(index, _Finding):
-        return index.find(term.value)
-    return None
-
-
-def _texts(term: Term, hit: Hit[Resource] | None) -> tuple[str, ...]:
-    if hit is not None:
-        return hit.item.names
-    match term:
-        case NamedNode():
-            return (words_of_local_name(term.value),)
-        case Literal():
-            return (term.value,)
-        case _:
-            return ()
-
-
-def _noted(term: Term, count: int, hit: Hit[Resource] | None = None) -> Found:
-    if hit is None:
-        return Found(term, note=_times(count))
-    return Found(term, hit.item, hit.name, _times(count))
-
-
-def _times(count: int) -> str:
-    return f"{count:,}× here" if count > 1 else ""
-
-
-def _nameless(graph: KnowledgeGraph, terms: Mapping[Term, int]) -> list[Term]:
-    """The nodes that no index knows, at most one more than are tried; none of too many terms."""
-    if len(terms) > _PASSED:
-        return []
-    nodes = (term for term in terms if not isinstance(term, Literal))
-    unknown = (node for node in nodes if _known_as(graph, node, "entities") is None)
-    return list(islice(unknown, _TRIED + 1))
 
 
 async def _fitting(
@@ -268,39 +154,133 @@ async def _fitting(
     return frozenset(term for (term,) in result.rows if term is not None)
 
 
+def _matching(context: Context, terms: Mapping[Term, int], text: str, sort: Sort) -> list[Found]:
+    """The candidates that match by their own words or by an index, best first."""
+    graph = context.graph
+    known: dict[Term, Hit[Resource]] = {}
+    for key, ids in _ids(graph, terms, sort, text).items():
+        for hit in index_hits(graph, key, text, _LOOKED_AT, list(ids)):
+            known.setdefault(ids[hit.item.iri], hit)
+
+    def texts(term: Term) -> tuple[str, ...]:
+        if term in known:
+            return known[term].item.names
+        if isinstance(term, NamedNode):
+            return (words_of_local_name(term.value),)
+        return (term.value,) if isinstance(term, Literal) else ()
+
+    scores = dict(zip(terms, keyword_scores(text, list(map(texts, terms))), strict=True))
+    places = {term: at for at, term in enumerate(known)}
+    found = [term for term in terms if scores[term] > 0 or term in places]
+    found.sort(key=lambda term: (-scores[term], places.get(term, len(places)), -terms[term]))
+    return [
+        replace(found_of(known[term]), term=term, note=_times(terms[term]))
+        if term in known
+        else Found(term, note=_times(terms[term]))
+        for term in found[: context.limits.hits]
+    ]
+
+
+def _ids(
+    graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort, text: str
+) -> dict[str, dict[str, Term]]:
+    """By index, the ids that it may know the terms by."""
+    literals: dict[str, Term] = {str(one): one for one in terms if isinstance(one, Literal)}
+    iris: dict[str, Term] = {one.value: one for one in terms if isinstance(one, NamedNode)}
+    if sort == "entities":
+        return {"entities": iris, "literals": literals}
+    # An index may know properties under the namespace of another variant.
+    first = [hit.item.iri for hit in index_hits(graph, "properties", text, _SAMPLED)]
+    aliases = {
+        space + code[1]: term
+        for space in {namespace_of(iri) for iri in first if code_of(iri) is not None}
+        for iri, term in reversed(iris.items())
+        if (code := code_of(iri)) is not None and urlsplit(space).netloc == code[0]
+    }
+    return {"properties": {**aliases, **iris}}
+
+
+def _known_as(graph: KnowledgeGraph, term: Term, sort: Sort) -> Resource | None:
+    """What an index that can be asked for an id knows of a term."""
+    find = getattr(graph.indices.get(sort), "find", None)
+    known: Resource | None = find(term.value) if find and isinstance(term, NamedNode) else None
+    return known
+
+
+def _times(count: int) -> str:
+    return f"{count:,}× here" if count > 1 else ""
+
+
+async def _found_by_content(context: Context, candidates: Candidates, text: str) -> list[Found]:
+    """Nodes without a name of their own, by their values and by the names of what they link.
+
+    None if there are too many of them.
+    """
+
+    def nameless() -> list[Term]:
+        nodes = (term for term in candidates.terms if not isinstance(term, Literal))
+        unknown = (node for node in nodes if _known_as(context.graph, node, "entities") is None)
+        return list(islice(unknown, _TRIED + 1)) if len(candidates.terms) <= _PASSED else []
+
+    nodes = await asyncio.to_thread(nameless)
+    if not 0 < len(nodes) <= _TRIED:
+        return []
+    variable = candidates.variable
+    where = f"VALUES {variable} {{ {' '.join(map(str, nodes))} }}"
+    if any(isinstance(node, BlankNode) for node in nodes):
+        where = text_of(candidates.where)
+    naming = [f"<{p.iri}>" for p in context.graph.profile.predicates if p.naming]
+    named = f"?askgraph_y ?askgraph_q ?askgraph_t VALUES ?askgraph_q {{ {' '.join(naming)} }}"
+    parts = [
+        f"{variable} ?askgraph_p ?askgraph_t FILTER(isLiteral(?askgraph_t))",
+        f"{variable} ?askgraph_p ?askgraph_y . {named}",
+    ]
+    query = (
+        f"SELECT DISTINCT {variable} ?askgraph_t WHERE {{ "
+        f"{' UNION '.join(f'{{ {where} {part} }}' for part in parts)} }} "
+        f"LIMIT {_TRIED * _SAMPLED}"
+    )
+    result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
+    texts: dict[NamedNode | BlankNode, list[str]] = {}
+    for node, value in result.rows:
+        if isinstance(node, NamedNode | BlankNode) and isinstance(value, Literal):
+            texts.setdefault(node, []).append(value.value)
+    scores = keyword_scores(text, [(*own, " ".join(own)) for own in texts.values()])
+    ranked = sorted(zip(scores, texts, strict=True), key=lambda pair: -pair[0])
+    return [
+        Found(node, Resource(node.value, ", ".join(texts[node][:_ABOUT])), nameless=True)
+        for score, node in ranked[: context.limits.hits]
+        if score
+    ]
+
+
 def keyword_scores(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
     """Return for each thing the score of the best of its texts; 0 if nothing matches."""
     keywords = tuple(dict.fromkeys(_words(search)))
-    scores = [
-        max((sum(_counted(key, _words(text)) for key in keywords) for text in own), default=0.0)
-        for own in texts
-    ]
-    if any(scores):
-        return scores
-    return [max((_near(keywords, text) for text in own), default=0.0) for own in texts]
+
+    def match(keyword: str, words: Sequence[str]) -> float:
+        # A script without spaces has a sentence for a word: any part of it may be meant.
+        inside = not keyword.isascii()
+        begun = any(word.startswith(keyword) or (inside and keyword in word) for word in words)
+        return 1.0 if keyword in words else _PREFIX if begun else 0.0
+
+    def nearly(keyword: str, words: Sequence[str]) -> float:
+        near = (Levenshtein.distance(keyword, word, score_cutoff=1) <= 1 for word in words)
+        return _MISTYPED if len(keyword) >= _SHORTEST_MISTYPED and any(near) else 0.0
+
+    scores: list[float] = []
+    for score in (match, nearly):
+        scores = [
+            max((sum(score(key, _words(text)) for key in keywords) for text in own), default=0.0)
+            for own in texts
+        ]
+        if any(scores):
+            break
+    return scores
 
 
 def _words(text: str) -> tuple[str, ...]:
     return tokens(text) or tuple(folded(text).split())
-
-
-def _counted(keyword: str, words: Sequence[str]) -> float:
-    if keyword in words:
-        return 1.0
-    # A script without spaces has a sentence for a word: any part of it may be meant.
-    inside = not keyword.isascii()
-    begun = any(word.startswith(keyword) or (inside and keyword in word) for word in words)
-    return _PREFIX if begun else 0.0
-
-
-def _near(keywords: Sequence[str], text: str) -> float:
-    words = _words(text)
-    return sum(
-        _MISTYPED
-        for keyword in keywords
-        if len(keyword) >= _SHORTEST_MISTYPED
-        and any(Levenshtein.distance(keyword, word, score_cutoff=1) <= 1 for word in words)
-    )
 
 
 async def searched(context: Context, text: str, sort: Sort) -> Observation:
@@ -387,7 +367,7 @@ async def search_property_of_entity(
 ) -> Observation:
     """Search among the properties of an entity, in both directions."""
     node = NamedNode(await named_node(context, entity))
-    search, other = Variable("search"), Variable("other")
+    search, other = _SEARCH, Variable("other")
     short = context.graph.prefixes.shorten(node.value)
     leaving, coming = await asyncio.gather(
         *(
@@ -412,12 +392,9 @@ async def search_object_of_property(
     Literals are shown as a query has to write them.
     """
     iri = await named_node(context, property, sort="properties")
-    where = Group((Pattern(Variable("subject"), NamedNode(iri), Variable("search")),))
+    where = Group((Pattern(Variable("subject"), NamedNode(iri), _SEARCH),))
     what = f"objects of {context.graph.prefixes.shorten(iri)}"
-    return await searched_within(context, where, Variable("search"), query, "entities", what=what)
-
-
-_SEARCH = Variable("search")
+    return await searched_within(context, where, _SEARCH, query, "entities", what=what)
 
 
 async def search_autocomplete(
@@ -439,11 +416,14 @@ async def search_autocomplete(
     if _SEARCH not in set(variables_of(tree.where)):
         raise QueryError("no pattern uses ?search: write it where the thing looked for would stand")
     patterns = (node for node in walk(tree.where) if isinstance(node, Pattern))
-    searched_for = any(pattern.predicate == _SEARCH for pattern in patterns)
-    sort: Sort = "properties" if searched_for else "entities"
+    is_property = any(pattern.predicate == _SEARCH for pattern in patterns)
+    sort: Sort = "properties" if is_property else "entities"
     return await searched_within(
         context, tree.where, _SEARCH, query, sort, what="candidates for ?search"
     )
+
+
+_PLURAL = {"subject": "subjects", "property": "properties", "object": "objects"}
 
 
 async def search_constrained(
@@ -472,36 +452,16 @@ async def search_constrained(
         return await searched(context, query, sort)
     nodes: dict[str, NamedNode | Literal] = {}
     for place, text in kept.items():
-        nodes[place] = await _term(context, place, text)
-    where = Group((_pattern(nodes),))
-    return await searched_within(
-        context, where, Variable(position), query, sort, what=_what(context, position, nodes)
-    )
-
-
-async def _term(context: Context, place: str, text: str) -> NamedNode | Literal:
-    if place == "object":
-        return await object_term(context, text)
-    return NamedNode(
-        await named_node(context, text, sort="properties" if place == "property" else "")
-    )
-
-
-def _pattern(nodes: dict[str, NamedNode | Literal]) -> Pattern:
-    subject, value = (nodes.get(place, Variable(place)) for place in ("subject", "object"))
-    predicate = nodes.get("property", Variable("property"))
-    if isinstance(predicate, Literal):
-        raise QueryError("a property cannot be a literal")
-    return Pattern(subject, predicate, value)
-
-
-def _what(context: Context, position: str, nodes: dict[str, NamedNode | Literal]) -> str:
-    """`objects of space:Titan ont:orbits`: the places given, in their order."""
+        if place == "object":
+            nodes[place] = await object_term(context, text)
+        else:
+            nodes[place] = NamedNode(
+                await named_node(context, text, sort="properties" if place == "property" else "")
+            )
+    at, predicate, end = (nodes.get(place, Variable(place)) for place in given)
+    assert not isinstance(predicate, Literal)
     shorten = context.graph.prefixes.shorten
-    texts = [
-        shorten(node.value) if isinstance(node, NamedNode) else str(node)
-        for place in ("subject", "property", "object")
-        if (node := nodes.get(place)) is not None
-    ]
-    plural = {"subject": "subjects", "property": "properties", "object": "objects"}
-    return f"{plural[position]} of {' '.join(texts)}"
+    texts = (shorten(n.value) if isinstance(n, NamedNode) else str(n) for n in nodes.values())
+    what = f"{_PLURAL[position]} of {' '.join(texts)}"
+    where = Group((Pattern(at, predicate, end),))
+    return await searched_within(context, where, Variable(position), query, sort, what=what)

@@ -49,8 +49,7 @@ async def named_node(context: Context, text: str, *, sort: Sort = "") -> str:
         raise QueryError(await _no_iri(context, text.strip(), sort))
     if await unknown_iris(context, [iri]):
         short = context.graph.prefixes.shorten(iri)
-        if context.veil is not None:
-            context.veil.made_up([iri])
+
         raise QueryError(
             f"the graph has no {clipped(short, _SHOWN)}{await _near(context, iri, sort)}"
         )

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -35,15 +34,7 @@ from askgraph.sparql.judge import admitted
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Observation, Question, ToolUse
 
-if TYPE_CHECKING:
-    from askgraph.methods.tools.masking import Veil
-
 _ADDRESS = re.compile(r"https?://[^\s<>\"'{}|^`]+")
-_DATA = frozenset(
-    "describe list propose_queries search_autocomplete search_constrained shape_of "
-    "search_object_of_property search_property_of_entity".split()
-)  # tools that show what is in a graph, in rows of their own or by numbers
-_WORDS = ("question", "text", "reason")  # arguments that are words
 _TEXT = "text"  # of an answer, for people
 _LAST = "cancel"  # brings the best attempt of a run whose time is over
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -91,9 +82,7 @@ class GraphToolbox:
 
     After `seconds`, calls under way are stopped and no other is made, but for the last attempt of
     `cancel`. With `spoken`, `answer` takes the answer in words, too, and if the limits are plain
-    nothing but that and the query. `requests` counts the SPARQL requests of all calls. Under a
-    `veil` the placeholders in what a model wrote are replaced by what they stand for, and what it
-    reads is checked.
+    nothing but that and the query. `requests` counts the SPARQL requests of all calls.
     """
 
     names: Sequence[str]
@@ -102,7 +91,6 @@ class GraphToolbox:
     limits: Limits = field(default_factory=Limits)
     guarded: bool = True
     seconds: float | None = None
-    veil: "Veil | None" = None
     spoken: bool = False
     _seen: set[str] = field(default_factory=set)
     _began: float = field(default_factory=time.monotonic)
@@ -145,7 +133,6 @@ class GraphToolbox:
                 self.limits,
                 self._seen,
                 self.guarded,
-                veil=self.veil,
             )
             for graph in self.graphs
         }
@@ -185,19 +172,18 @@ class GraphToolbox:
                 arguments: dict[str, object] = {"text": call.arguments}
                 observation = Observation(feedback, failed=True)
             case SoundCall(tool=schema, arguments=given):
-                arguments = dict(given)
+                arguments, text = dict(given), ""
                 context = self._context(arguments)
-                taken = {"columns": ["*"], **arguments} if self._is_spoken(call) else arguments
-                text = str(taken.pop(_TEXT, "")) if self._is_spoken(call) else ""
+                taken = {name: value for name, value in arguments.items() if name != "graph"}
+                if self.spoken and call.name == "answer" and call.id:
+                    taken = {"columns": ["*"], **taken}
+                    text = " ".join(str(taken.pop(_TEXT, "")).split())
                 observation = await self._run(schema.name, context, taken)
                 if text and observation.answer is not None:
-                    said = replace(observation.answer, interpretation=" ".join(text.split()))
+                    said = replace(observation.answer, interpretation=text)
                     observation = replace(observation, answer=said)
         seconds = time.perf_counter() - started
         return ToolUse(call.name, arguments, observation, seconds, call.id), context
-
-    def _is_spoken(self, call: ToolCall) -> bool:
-        return self.spoken and call.name == "answer" and bool(call.id)
 
     def _context(self, arguments: dict[str, object]) -> Context:
         first = next(iter(self._contexts))
@@ -207,32 +193,17 @@ class GraphToolbox:
 
     async def _run(self, name: str, context: Context, arguments: dict[str, object]) -> Observation:
         """What a tool gives, or why it gives nothing."""
-        if self.veil is not None and not self.veil.rows and name in _DATA:
-            return Observation(f"{name} shows more of a graph than its schema", failed=True)
         left = None
         if name != _LAST:
             own = self.seconds and self._began + self.seconds - time.monotonic()
             left = deadline.before_closing(own)
         try:
             async with asyncio.timeout(left):
-                kept = {
-                    key: self._unveiled(name, key, value)
-                    for key, value in arguments.items()
-                    if key != "graph"
-                }
-                found = await _loaded(name)(context, **kept)
+                return await _loaded(name)(context, **arguments)
         except (QueryError, ServiceError) as problem:
-            found = Observation(f"{name} failed: {problem}", failed=True)
+            return Observation(f"{name} failed: {problem}", failed=True)
         except TimeoutError:
-            found = Observation(f"{name} was stopped: the question's time is over", failed=True)
-        return found if self.veil is None else replace(found, text=self.veil.checked(found.text))
-
-    def _unveiled(self, tool: str, name: str, value: object) -> object:
-        """An argument that a model wrote, placeholders replaced: words in a text, else terms."""
-        if self.veil is None or not isinstance(value, str):
-            return value
-        text = name in _WORDS or (name == "query" and tool.startswith("search_"))
-        return self.veil.in_words(value) if text else self.veil.unveiled(value)
+            return Observation(f"{name} was stopped: the question's time is over", failed=True)
 
 
 def _iris(query: str, prefixes: PrefixMap) -> tuple[str, ...]:

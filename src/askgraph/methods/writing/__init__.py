@@ -1,12 +1,13 @@
-"""The one contract of everything that writes a query from a question and what it may name."""
+"""Writers of queries from a question and the terms that these may name: grown, or by a model.
 
-from collections.abc import Sequence
+`write` gives up to `n` different queries, most believed first, in SPARQL. They name no IRI and no
+literal but those listed, numbers and dates of the question, and the terms of RDF and RDFS. Nothing
+is run.
+"""
+
 from dataclasses import dataclass
-from typing import Protocol
 
-from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
-from askgraph.trace import Question
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,3 @@ class Hypothesis:
 
     query: str
     score: float | None = None
-
-
-class QueryWriter(Protocol):
-    """Writes up to `n` different queries, most believed first, that name nothing but `listed`.
-
-    What is written is in SPARQL and names no IRI and no literal but those listed, numbers and
-    dates of the question, and the terms of RDF and RDFS. Nothing is run.
-    """
-
-    async def write(
-        self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
-    ) -> list[Hypothesis]:
-        """Write queries; an empty list if none fits."""
-        ...

@@ -46,8 +46,6 @@ class GrownWriter:
     its confidence, each further one has less. `ranking` is as in `askgraph.methods.graph_search`.
     """
 
-    states: int = 150
-    operators: bool = True
     ranking: str = ""
 
     async def write(
@@ -71,8 +69,6 @@ class GrownWriter:
         proposal = propose_from_links(
             linked,
             narrow,
-            states=self.states,
-            operators=self.operators,
             weights=weights_for(graph.name, self.ranking),
         )
         proposal = _believed(proposal, listed)

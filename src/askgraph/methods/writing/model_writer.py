@@ -33,6 +33,10 @@ from askgraph.trace import Question
 
 _DEPTH = 3  # groups within groups
 _LEVELS = 4  # operations within operations
+
+
+_TEMPERATURE = 0.7  # of several replies
+_TOKENS = 300  # of a reply at most
 _ONE = (
     "STR LANG DATATYPE ABS CEIL FLOOR ROUND YEAR MONTH DAY HOURS MINUTES SECONDS STRLEN UCASE "
     "LCASE ISIRI ISLITERAL ISBLANK ISNUMERIC IRI"
@@ -190,11 +194,10 @@ class PromptedWriter:
     """Writes queries with a language model, which is told what `prompt` says.
 
     `search` is how several are had: `beams` (the best of a beam search) or `samples` (as many
-    independent replies, the second and further ones at `temperature`). What a reply names beside
+    independent replies at a temperature of 0.7). What a reply names beside
     what is listed, or what does not parse, makes it no hypothesis: fewer than `n` may come. A model
-    that takes a grammar (`askgraph.llm.structured`) is held to one, `chains` admitting two queries
-    in a row; `constrained` may forbid that. `max_tokens` is of each reply. What is `known` of the
-    question's words stands before it.
+    that takes a grammar (`askgraph.llm.structured`) is held to one, unless it is not `constrained`.
+    What is `known` of the question's words stands before it.
 
     The `form` is that of `References`; a plain writer is shown so many `shots` of the graph's
     examples, the most similar ones (Alekseev et al., NLDB 2025, section 5).
@@ -202,10 +205,7 @@ class PromptedWriter:
 
     model: LanguageModel
     search: str = "samples"
-    temperature: float = 0.7
-    max_tokens: int = 300
     constrained: bool = True
-    chains: bool = False
     known: Sequence[str] = ()
     form: str = REFERENCES
     shots: int = 0
@@ -213,18 +213,18 @@ class PromptedWriter:
     async def write(
         self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
     ) -> list[Hypothesis]:
-        """Write up to `n` different queries, most believed first; see `QueryWriter`.
+        """Write up to `n` different queries, most believed first.
 
         Raises what the model raises, `SetupError` if it has no beams and they are wanted.
         """
         references = References(listed, self.form)
-        options = Options(n=n, max_tokens=self.max_tokens, logprobs=True)
+        options = Options(n=n, max_tokens=_TOKENS, logprobs=True)
         if n > 1 and self.search == "beams":
             options["beams"] = True
         else:
-            options["temperature"] = self.temperature if n > 1 else 0.0
+            options["temperature"] = _TEMPERATURE if n > 1 else 0.0
         if self.constrained and takes_grammar(self.model):
-            options["grammar"] = query_grammar(references, chains=self.chains)
+            options["grammar"] = query_grammar(references)
         asked = self.messages(question.text, listed, graph)
         reply = await completed(self.model.complete(asked, **options))
         return read_hypotheses(reply.choices, references, graph.prefixes.namespaces)
@@ -249,18 +249,18 @@ def read_hypotheses(
 
     Those that say the same in other words are one, as likely as the likeliest of them.
     """
+
+    def belief(one: Hypothesis) -> float:
+        return float("-inf") if one.score is None else one.score
+
     found: dict[str, Hypothesis] = {}
     for choice in choices:
         try:
             query = checked(query_in(choice.text, references, prefixes)).text
         except QueryError:
             continue
-        key = canonical_query(query)
-        there = found.get(key)
-        if there is None or _belief(choice.logprob) > _belief(there.score):
-            found[key] = Hypothesis(query, choice.logprob)
-    return sorted(found.values(), key=lambda each: -_belief(each.score))
-
-
-def _belief(score: float | None) -> float:
-    return float("-inf") if score is None else score
+        one = Hypothesis(query, choice.logprob)
+        there = found.setdefault(canonical_query(query), one)
+        if belief(one) > belief(there):
+            found[canonical_query(query)] = one
+    return sorted(found.values(), key=lambda one: -belief(one))

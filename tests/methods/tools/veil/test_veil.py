@@ -7,20 +7,17 @@ from dataclasses import replace
 import pytest
 from pyoxigraph import Literal, NamedNode
 from tests.each import for_each
-from tests.methods.tools.exploring import explored
 from tests.odd_names import ODD
 
-from askgraph import plugins
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import ToolCall
 from askgraph.methods.tools import Context, Sees
 from askgraph.methods.tools.masking import Veil
 from askgraph.methods.tools.mentions import mentioned
-from askgraph.methods.tools.rendering import Writer
-from askgraph.methods.tools.toolbox import GraphToolbox
+from askgraph.methods.tools.rendering import Writer, table
 from askgraph.search.pipeline import link_text
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.results import SelectResult
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
@@ -33,19 +30,11 @@ PREFIXES = (
 
 
 def veil_of(graph: KnowledgeGraph, asked: str = ASKED, sees: Sees = "masked") -> Veil:
-    veil = Veil.of([(graph, link_text(asked, "en", graph.names))], sees=sees)
-    assert veil is not None
-    return veil
+    return Veil.of([(graph, link_text(asked, "en", graph.names))], sees=sees)
 
 
 def under(veil: Veil, asked: str = ASKED) -> Context:
     return Context(veil.graphs[0], Question(asked, "en"), veil=veil)
-
-
-def test_with_everything_to_be_seen_there_is_no_veil(near: KnowledgeGraph) -> None:
-    linked = link_text(ASKED, "en", near.names)
-
-    assert Veil.of([(near, linked)], sees="everything") is None
 
 
 @for_each(
@@ -64,10 +53,6 @@ def test_a_question_names_no_thing_and_no_value(
     assert veil_of(near, asked).question() == shown
 
 
-def test_a_part_of_a_name_is_hidden_too(near: KnowledgeGraph) -> None:
-    assert "Armstrong" not in veil_of(near, "When was Armstrong born?").question()
-
-
 @pytest.mark.parametrize("meant", ["Galileo_Galilei", "Galileo_spacecraft"])
 def test_of_things_with_the_same_name_the_question_has_the_one_that_is_used(
     near: KnowledgeGraph, meant: str
@@ -78,7 +63,6 @@ def test_of_things_with_the_same_name_the_question_has_the_one_that_is_used(
 
     veil = Veil.of([(near, linked)], used=[iri])
 
-    assert veil is not None
     assert veil.question() == "Which moons of hidden:e1 were discovered by hidden:e2?"
     assert veil.unveiled("hidden:e2") == f"<{iri}>"
 
@@ -154,87 +138,60 @@ def test_a_word_of_a_name_is_in_no_note_either(odd: KnowledgeGraph, word: str) -
     assert not [one for one in found if word in one.note]
 
 
-def test_the_last_look_finds_names_of_any_length(odd: KnowledgeGraph) -> None:
-    name = "Ada King, Countess of Lovelace and Several Other Distant Foreign Places"
+@for_each(
+    ("text", "checked"),
+    [
+        (
+            "see Ada King, Countess of Lovelace and Several Other Distant Foreign Places, "
+            "香港 and 李小龍的",
+            "see hidden:e1, hidden:e2 and hidden:e3的",
+        ),
+        ('<http://ex.org/hidden:e1> "hidden:v1"@en <hidden:e3>', None),
+        ('classes: ex:Pension 55\nex:lives "lives in" → xsd:decimal', None),
+    ],
+)
+def test_the_last_look_finds_names_of_any_length_and_leaves_the_schema_and_placeholders(
+    odd: KnowledgeGraph, text: str, checked: str | None
+) -> None:
+    assert veil_of(odd).checked(text) == (text if checked is None else checked)
 
-    assert veil_of(odd).checked(f"see {name}, 香港 and 李小龍的") == (
-        "see hidden:e1, hidden:e2 and hidden:e3的"
-    )
+
+def test_the_last_look_finds_names_values_and_iris(near: KnowledgeGraph) -> None:
+    veil = veil_of(near)
+    veil.literal(Literal("2575.5"), near.prefixes)
+    text = "Neil Armstrong | space:Titan | <https://example.org/space/Io> | 2575.5"
+    ours = 'classes: ont:Moon 55\nont:distanceFromSun "distance from the Sun" → xsd:decimal'
+
+    assert veil.checked(text) == "hidden:e1 | hidden:e2 | hidden:e3 | hidden:v1"
+    assert veil.checked(ours) == ours
 
 
-def test_there_is_no_placeholder_of_a_placeholder(odd: KnowledgeGraph) -> None:
-    text = '<http://ex.org/hidden:e1> "hidden:v1"@en <hidden:e3>'
-
-    assert veil_of(odd).checked(text) == text
-    assert veil_of(odd).query("ASK { <http://ex.org/hidden:e1> ?p 'hidden:e1' }").count("e1") == 2
-
-
-def test_terms_that_are_declared_are_of_the_schema(odd: KnowledgeGraph) -> None:
+def test_terms_that_are_declared_are_of_the_schema_and_placeholders_stay(
+    odd: KnowledgeGraph,
+) -> None:
     veil = veil_of(odd)
 
     assert veil.query("ASK { ?x ex:mentor ?y ; a ex:Pension, r:p1 }") == (
         "ASK { ?x ex:mentor ?y ; a ex:Pension, hidden:e1 }"
     )
+    assert veil.query("ASK { <http://ex.org/hidden:e1> ?p 'hidden:e1' }").count("e1") == 2
 
 
-def test_what_another_graph_holds_is_not_made_up(odd: KnowledgeGraph, near: KnowledgeGraph) -> None:
-    linked = [(graph, link_text("Cologne?", "en", graph.names)) for graph in (odd, near)]
-    veil = Veil.of(linked)
-    assert veil is not None
-    alone = veil_of(near)
-    shown = alone.iri("https://example.org/space/Titan")
-
-    veil.made_up(["http://ex.org/res/c1", "http://ex.org/res/none"])
-    alone.made_up(["https://example.org/space/Titan"])
-
-    assert not veil.shows("http://ex.org/res/c1") and veil.shows("http://ex.org/res/none")
-    assert alone.checked("space:Titan") == shown
-
-
-def test_comments_and_declarations_of_a_model_are_left_out(near: KnowledgeGraph) -> None:
-    veil = veil_of(near)
-    veil.question()
-
-    query = veil.unveiled("PREFIX hidden: <http://x/>\nASK { HIDDEN:E1 ?p ?o } # hidden:e9")
-
-    assert query.split() == "ASK { <https://example.org/space/Saturn> ?p ?o }".split()
-
-
-def test_things_are_placeholders_and_the_schema_is_not(near: KnowledgeGraph) -> None:
-    words = Writer(under(veil_of(near)), {"https://example.org/space/Titan": "Titan"})
-
-    assert words.iri("https://example.org/space/ontology#orbits") == "ont:orbits"
-    assert words.iri("https://example.org/space/Titan") == "hidden:e1"
-    assert words.short("https://example.org/space/Titan") == "hidden:e1"
-    assert list(words.seen)[-1] == "https://example.org/space/Titan"
-
-
-@for_each(
-    ("literal", "shown"),
-    [
-        (Literal("Titan"), "hidden:v1"),
-        (Literal("Titan", language="en"), "hidden:v1@en"),
-        (Literal("1655-03-25", datatype=NamedNode(v.XSD_DATE)), "hidden:v1^^xsd:date"),
-        (Literal("5", datatype=NamedNode(v.XSD_INTEGER)), "hidden:v1^^xsd:integer"),
-        (Literal("true", datatype=NamedNode(v.XSD_BOOLEAN)), "hidden:v1^^xsd:boolean"),
-    ],
-)
-def test_a_literal_keeps_its_language_or_datatype(
-    near: KnowledgeGraph, literal: Literal, shown: str
+def test_every_literal_of_the_graph_is_written_as_a_placeholder_and_so_are_things(
+    near: KnowledgeGraph,
 ) -> None:
-    words = Writer(under(veil_of(near)))
-
-    assert words.literal(literal) == words.stored(str(literal)) == shown
-
-
-def test_every_literal_of_the_graph_is_written_as_a_placeholder(near: KnowledgeGraph) -> None:
-    words, arrays = Writer(under(veil_of(near))), near.arrays
+    titan = "https://example.org/space/Titan"
+    words, arrays = Writer(under(veil_of(near)), {titan: "Titan"}), near.arrays
     assert arrays is not None
 
-    written = [words.term(arrays.terms.term(at)) for at in range(arrays.terms.first_iri)]
+    literals = [arrays.terms.term(at) for at in range(arrays.terms.first_iri)]
+    written = [words.term(literal) for literal in literals]
 
     assert len({re.sub(r"[@^].*", "", one) for one in written}) == arrays.terms.first_iri > 2000
     assert all(re.fullmatch(r"hidden:v\d+(@[\w-]+|\^\^xsd:\w+)?", one) for one in written)
+    assert [words.stored(str(literal)) for literal in literals] == written
+    assert words.iri("https://example.org/space/ontology#orbits") == "ont:orbits"
+    assert words.iri(titan) == words.short(titan) == "hidden:e1" and titan in words.seen
 
 
 @for_each(
@@ -280,6 +237,10 @@ def _plain(query: str) -> str:
         ("FILTER(?y > hidden:v1^^xsd:gYear)", 'FILTER(?y > "1850"^^xsd:gYear)'),
         ('FILTER(?d > "hidden:v1-01-01"^^xsd:date)', 'FILTER(?d > "1850-01-01"^^xsd:date)'),
         ("} LIMIT hidden:v1", "} LIMIT 1850"),
+        (
+            "PREFIX hidden: <http://x/>\nASK { HIDDEN:E1 ?p ?o } # hidden:e9",
+            "ASK { <https://example.org/space/Saturn> ?p ?o } ",
+        ),
     ],
 )
 def test_a_placeholder_is_understood_wherever_a_model_puts_it(
@@ -288,7 +249,8 @@ def test_a_placeholder_is_understood_wherever_a_model_puts_it(
     veil = veil_of(near)
     veil.question()
 
-    assert veil.unveiled(written) == meant
+    assert veil.unveiled(written).split() == meant.split()
+    assert veil.in_words("hidden:e1's (hidden:v1), hidden:e9!") == "Saturn's (1850), something!"
 
 
 @for_each(
@@ -306,71 +268,29 @@ def test_what_is_no_placeholder_is_named_in_a_query_and_nothing_in_words(
     assert "hidden:" not in veil.in_words(f"About {wrong}.")
 
 
-def test_words_of_a_model_get_their_names_back(near: KnowledgeGraph) -> None:
-    veil = veil_of(near)
-    veil.question()
-
-    assert veil.in_words("hidden:e1's (hidden:v1), hidden:e9!") == "Saturn's (1850), something!"
-
-
-def test_the_last_look_finds_names_values_and_iris(near: KnowledgeGraph) -> None:
-    veil = veil_of(near)
-    veil.literal(Literal("2575.5"), near.prefixes)
-
-    checked = veil.checked("Neil Armstrong | space:Titan | <https://example.org/space/Io> | 2575.5")
-
-    assert checked == "hidden:e1 | hidden:e2 | hidden:e3 | hidden:v1"
-
-
-def test_the_last_look_leaves_the_schema_and_our_own_lines(near: KnowledgeGraph) -> None:
-    text = 'classes: ont:Moon 55\nont:distanceFromSun "distance from the Sun" → xsd:decimal'
-
-    assert veil_of(near).checked(text) == text
-
-
-async def test_a_model_works_with_placeholders_through_the_tools(near: KnowledgeGraph) -> None:
-    veil = veil_of(near)
-    veil.question()
-    async with explored(near) as graph:
-        toolbox = GraphToolbox(
-            ("execute", "describe", "search_entity"), [graph], Question(ASKED), veil=veil
-        )
-        calls = (
-            ("execute", '{"query": "SELECT ?m { ?m ont:orbits hidden:e1 }"}'),
-            ("describe", '{"iri": "hidden:e1"}'),
-            ("search_entity", '{"query": "hidden:e1"}'),
-            ("execute", '{"query": "SELECT ?m { ?m ont:orbits hidden:e77 }"}'),
-        )  # fmt: skip
-        uses = [await toolbox.call(ToolCall("c", name, text)) for name, text in calls]
-    executed, described, found, wrong = [use.observation.text for use in uses]
-
-    assert executed.startswith("18 rows")
-    assert described.startswith("hidden:e1 a ont:Planet")
-    assert found.startswith("- hidden:e") and "a ont:Moon" in found
-    assert "hidden:e77" in wrong
-    assert not any("Saturn" in text for text in (executed, described, found, wrong))
-
-
-async def test_of_the_schema_alone_there_are_no_rows_and_no_counts(near: KnowledgeGraph) -> None:
-    veil = veil_of(near, sees="schema")
-    async with explored(near) as graph:
-        context = replace(under(veil), graph=graph)
-        overview = await plugins.load("tool", "overview")(context, question=ASKED)
-        executed = await plugins.load("tool", "execute")(context, query="SELECT * { ?s ?p ?o }")
-        toolbox = GraphToolbox(("describe",), [graph], Question(ASKED), veil=veil)
-        described = await toolbox.call(ToolCall("c", "describe", '{"iri": "ont:Moon"}'))
-
-    assert "ont:Moon" in overview.text
-    assert not re.search(r"(?<![\w:])\d", overview.text)
-    assert executed.text.startswith("there are rows, which are not shown")
-    assert described.observation.failed
-
-
 def test_a_query_is_read_by_its_own_prefixes(space: KnowledgeGraph) -> None:
     veil = Veil.of([(space, link_text("Which moons are there?", None, space.names))])
-    assert veil is not None
     query = "PREFIX s: <https://example.org/space/> SELECT ?m { ?m ?p s:Jupiter . ?m ?q s:Europa }"
 
     masked = veil.query(query)
     assert "Jupiter" not in masked and "Europa" not in masked
     assert veil.unveiled(masked).count("https://example.org/space/") >= 2
+
+
+def test_an_iri_that_no_graph_holds_is_shown_to_the_model_that_made_it_up(
+    odd: KnowledgeGraph, near: KnowledgeGraph
+) -> None:
+    veil = Veil.of([(graph, link_text("Cologne?", "en", graph.names)) for graph in (odd, near)])
+    held, none = "http://ex.org/res/c1", "http://ex.org/res/none"
+
+    told = veil.explained(f"ASK {{ <{held}> ?p <{none}> }}", f"No <{none}> at <{held}>")
+
+    assert told == f"No <{none}> at hidden:e1"
+
+
+async def test_of_the_schema_alone_no_rows_are_shown(near: KnowledgeGraph) -> None:
+    rows = SelectResult(("moon",), ((NamedNode("https://example.org/space/Titan"),),))
+
+    shown = await table(under(veil_of(near, sees="schema")), rows)
+
+    assert shown.text == "there are rows, which are not shown: moon"

@@ -1,7 +1,7 @@
 """The veil over a graph: a model sees all, the schema with masked values, or the schema alone."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -10,7 +10,6 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph, service_iri
-from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.names import schema_names
 from askgraph.index import stem, tokens
 from askgraph.methods.tools.masking.placeholders import Guard, Hidden, masked_query
@@ -41,9 +40,8 @@ class Veil:
     Classes, predicates and the terms of standard vocabularies stay as they are. `hidden:e3` stands
     for a thing, `hidden:v2` for a literal; the same one in all graphs of the question. One veil is
     for all contexts of a question. Without `rows` no rows are shown, nor how many there are.
-    `strange` are IRIs that no graph holds: a model made them up, and may read of them (see
-    `made_up`). `used` are the IRIs that words of the question are taken for, before others of the
-    same name.
+    `strange` are IRIs that no graph holds: a model made them up, and may read of them. `used` are
+    the IRIs that words of the question are taken for, before others of the same name.
     """
 
     graphs: tuple[KnowledgeGraph, ...]
@@ -60,29 +58,14 @@ class Veil:
         *,
         sees: str = "masked",
         used: Sequence[str] = (),
-    ) -> "Veil | None":
-        """Return the veil of a question that was linked to graphs; None if all may be seen.
-
-        What a model `sees` is one of `askgraph.methods.tools.Sees`.
-        """
-        if sees == "everything":
-            return None
+    ) -> "Veil":
+        """Return the veil of a question that was linked to graphs, for what a model `sees`."""
         graphs, links = zip(*linked, strict=True)
         return cls(tuple(graphs), tuple(links), rows=sees == "masked", used=tuple(used))
 
     def shows(self, iri: str) -> bool:
         """Return whether an IRI is of the schema, or names a graph."""
         return iri in self._schema or iri in self.strange or iri.startswith(STANDARD)
-
-    def made_up(self, iris: Iterable[str]) -> None:
-        """Let a model read IRIs that the graph at hand has not.
-
-        Not one that has a placeholder, nor, of several graphs, one that another may have.
-        """
-        for iri in iris:
-            elsewhere = len(self.graphs) > 1 and not self._surely_nowhere(iri)
-            if not elsewhere and not self.hidden.holds(NamedNode(iri)):
-                self.strange.add(iri)
 
     def iri(self, iri: str) -> str:
         """Return the placeholder of a thing."""
@@ -103,7 +86,7 @@ class Veil:
             first, last = reading.tokens[one.first], reading.tokens[one.last]
             start, until = one.span or (first.start, last.end)
             kind = f" ({one.kind})" if one.kind else ""
-            text += reading.text[end:start] + self._of(one) + kind
+            text += reading.text[end:start] + self.hidden.placeholder(one.term) + kind
             end = until
         rest = reading.text[end : reading.tokens[-1].end if reading.cut else None]
         return self.checked(text + rest)
@@ -113,7 +96,7 @@ class Veil:
         named: dict[str, str] = {}
         for one in self._stretches:
             for token in self.linked[0].reading.tokens[one.first : one.last + 1]:
-                named.setdefault(token.text, self._of(one))
+                named.setdefault(token.text, self.hidden.placeholder(one.term))
         put = _WORD.sub(lambda found: named.get(found[0], found[0]), text)
         return self.checked(_AGAIN.sub(r"\1", put))
 
@@ -167,16 +150,12 @@ class Veil:
 
     def _shows_author(self, iri: str) -> bool:
         """Whether an IRI may be seen by the model that wrote it: also if surely no graph has it."""
-        if self._surely_nowhere(iri):
-            self.made_up([iri])
-        return self.shows(iri)
-
-    def _surely_nowhere(self, iri: str) -> bool:
         arrays = [graph.arrays for graph in self.graphs]
-        return all(one and one.complete and one.terms.iri(iri) is None for one in arrays)
-
-    def _of(self, one: Stretch) -> str:
-        return self.hidden.placeholder(one.term)
+        if all(one and one.complete and one.terms.iri(iri) is None for one in arrays) and not (
+            self.hidden.holds(NamedNode(iri))
+        ):
+            self.strange.add(iri)
+        return self.shows(iri)
 
     def _expanded(self, name: str) -> str | None:
         """The IRI of a prefixed name by the prefixes of the first graph that has it."""
@@ -215,18 +194,19 @@ class Veil:
             found.update(c.iri for c in profile.classes)
             found.update(p.iri for p in profile.predicates)
             found.update(kind for p in profile.predicates for kind, _ in p.datatypes)
-            found.update(graph.prefixes.namespaces.values())
+            found.update(graph.prefixes.namespaces.values(), declared(graph))
             found |= {service_iri(graph), f"askgraph:{graph.name}"}
-        return frozenset(found.union(*self._declared))
-
-    @cached_property
-    def _declared(self) -> Sequence[Mapping[str, Sequence[str]]]:
-        return [declared(graph) for graph in self.graphs]
+        return frozenset(found)
 
     @cached_property
     def _spoken(self) -> frozenset[str]:
-        """The stems of all words that the schema says."""
-        return frozenset(stem(word) for text in self._schema_texts() for word in tokens(text))
+        """The stems of all words that the schema says: names, readable parts of IRIs, prefixes."""
+        texts = [words_of_local_name(iri) for iri in self._schema]
+        for graph in self.graphs:
+            texts += [graph.name, *graph.prefixes.namespaces]
+            texts += [name.text for name in schema_names(graph.profile)]
+            texts += chain.from_iterable(declared(graph).values())
+        return frozenset(stem(word) for text in texts for word in tokens(text))
 
     @cached_property
     def _guard(self) -> Guard:
@@ -239,16 +219,6 @@ class Veil:
             self.hidden,
         )
 
-    def _schema_texts(self) -> Iterable[str]:
-        """All that the schema says: names, and the readable parts of its IRIs and prefixes."""
-        for graph in self.graphs:
-            yield graph.name
-            yield from graph.prefixes.namespaces
-            yield from (name.text for name in schema_names(graph.profile))
-        for labels in self._declared:
-            yield from chain.from_iterable(labels.values())
-        yield from map(words_of_local_name, self._schema)
-
 
 def declared(graph: KnowledgeGraph) -> Mapping[str, Sequence[str]]:
     """Return the labels of each class and property that a graph here declares as one.
@@ -260,23 +230,19 @@ def declared(graph: KnowledgeGraph) -> Mapping[str, Sequence[str]]:
     typed = None if arrays is None else arrays.number(v.RDF_TYPE)
     if arrays is None or typed is None:
         return {}
-    kinds = [at for kind in _KINDS if (at := arrays.terms.iri(kind)) is not None]
+    terms = arrays.terms
+    kinds = [at for kind in _KINDS if (at := terms.iri(kind)) is not None]
     nodes = arrays.step(np.array(sorted(kinds), dtype=np.int32), typed, inverse=True)
     if len(nodes) > _MOST:
         return {}
+    naming = [at for iri in v.LABEL_PREDICATES if (at := arrays.number(iri)) is not None]
     return {
-        arrays.terms.value(at): _labels(arrays, at)
-        for at in nodes.tolist()
-        if arrays.terms.is_iri(at)
+        terms.value(node): [
+            terms.value(label)
+            for number in naming
+            for label in arrays.step(np.array([node], dtype=np.int32), number).tolist()
+            if terms.is_literal(label)
+        ]
+        for node in nodes.tolist()
+        if terms.is_iri(node)
     }
-
-
-def _labels(arrays: GraphArrays, node: int) -> list[str]:
-    here = np.array([node], dtype=np.int32)
-    return [
-        arrays.terms.value(label)
-        for iri in v.LABEL_PREDICATES
-        if (number := arrays.number(iri)) is not None
-        for label in arrays.step(here, number).tolist()
-        if arrays.terms.is_literal(label)
-    ]

@@ -168,19 +168,24 @@ def masked_query(
     """Return a query in which `mask` stands for each thing and literal, comments left out.
 
     `expand` gives the IRI of a prefixed name whose prefix the query does not declare, `shows` says
-    which IRIs stay. Behind LIMIT and
-    OFFSET only the `numbers` of the question are masked.
+    which IRIs stay. Behind LIMIT and OFFSET only the `numbers` of the question are masked.
     """
     query = without_comments(query)
     listed = lexed(query).given
-    own = PrefixMap(_declared(listed))
+    own = PrefixMap(
+        {
+            name.text.removesuffix(":"): iri.text[1:-1]
+            for word, name, iri in zip(listed, listed[1:], listed[2:], strict=False)
+            if word.text.upper() == "PREFIX" and name.text.endswith(":") and iri.kind == "iri"
+        }
+    )
 
     def expanded(name: str) -> str | None:
         declared = name.partition(":")[0] in own.own
         return expanded_name(name, own) if declared else expand(name)
 
     pieces, at = list[str](), 0
-    for start, end, term in _constants(listed, query, expanded, numbers):
+    for start, end, term in _constants(listed, expanded, numbers):
         if PLACEHOLDER.search(term.value) or (isinstance(term, NamedNode) and shows(term.value)):
             continue
         pieces += [query[at:start], mask(term)]
@@ -188,18 +193,8 @@ def masked_query(
     return "".join([*pieces, query[at:]])
 
 
-def _declared(listed: Sequence[Token]) -> dict[str, str]:
-    """The namespaces that the query's own PREFIX lines bind."""
-    return {
-        name.text.removesuffix(":"): iri.text[1:-1]
-        for word, name, iri in zip(listed, listed[1:], listed[2:], strict=False)
-        if word.text.upper() == "PREFIX" and name.text.endswith(":") and iri.kind == "iri"
-    }
-
-
 def _constants(
     listed: Sequence[Token],
-    query: str,
     expand: Callable[[str], str | None],
     numbers: Mapping[str, Literal],
 ) -> Iterator[tuple[int, int, NamedNode | Literal]]:
@@ -317,25 +312,21 @@ class Guard:
         With `counts` it may hold numbers of our own, and one of fewer than four digits stays. Time
         grows with the length of the text.
         """
-        named = list(self._named(text))
-        covered = [(one.start, one.end) for one in named]
-        kept = [found.span() for found in (*PLACEHOLDER.finditer(text), *NAMED.finditer(text))]
-        words = list(_words(text, sorted([*covered, *kept])))
-        said = [piece for line in _lines(words, text) for piece in self._said(line, counts=counts)]
-        found = [*named, *said]
+        kept = [found.span() for found in PLACEHOLDER.finditer(text)]
+        found: list[_Piece] = []
+        for named in NAMED.finditer(text):
+            kept.append(named.span())
+            iri = iri_in(named[0], self.expand)
+            if iri is not None and not PLACEHOLDER.search(named[0]) and not self.shows(iri):
+                found.append(_Piece(*named.span(), NamedNode(iri)))
+        for line in _lines(text, sorted(kept)):
+            found += self._said(line, counts=counts)
         found += self._unspaced(text, [*kept, *((one.start, one.end) for one in found)])
         pieces, at = list[str](), 0
         for one in sorted(found, key=lambda piece: piece.start):
             pieces += [text[at : one.start], self.hidden.placeholder(one.term)]
             at = one.end
         return "".join([*pieces, text[at:]])
-
-    def _named(self, text: str) -> Iterator[_Piece]:
-        """IRIs of things, in full or with a prefix."""
-        for found in NAMED.finditer(text):
-            iri = iri_in(found[0], self.expand)
-            if iri is not None and not PLACEHOLDER.search(found[0]) and not self.shows(iri):
-                yield _Piece(*found.span(), NamedNode(iri))
 
     def _unspaced(self, text: str, apart: Sequence[tuple[int, int]]) -> Iterator[_Piece]:
         """Names within runs of scripts that do not part words, the longest at each place."""
@@ -344,19 +335,16 @@ class Guard:
             at = run.start()
             while at < run.end():
                 most = min(run.end(), at + _RUN)
-                ends = (end for end in range(most, at + 1, -1) if not covered & {at, end - 1})
-                named = ((end, self._whole(text[at:end])) for end in ends)
-                end, term = next(((e, term) for e, term in named if term), (at + 1, None))
-                if term is not None:
-                    yield _Piece(at, end, term)
-                at = end
-
-    def _whole(self, name: str) -> NamedNode | Literal | None:
-        """What has this name of one word, unless the schema says it."""
-        word = folded(name)
-        if stem(word) in self.spoken or word in self.stop:
-            return None
-        return next((term for first, end, term in self._names([word]) if end == 1), None)
+                for end in range(most, at + 1, -1):
+                    word = folded(text[at:end])
+                    if covered & {at, end - 1} or stem(word) in self.spoken or word in self.stop:
+                        continue
+                    term = next((term for _, last, term in self._names([word]) if last == 1), None)
+                    if term is not None:
+                        yield _Piece(at, end, term)
+                        at = end - 1
+                        break
+                at += 1
 
     def _said(self, line: Sequence[re.Match[str]], *, counts: bool) -> Iterator[_Piece]:
         """The longest names and values, from the left, that do not overlap."""
@@ -386,23 +374,16 @@ class Guard:
         self, words: Sequence[str], *, counts: bool
     ) -> Iterator[tuple[int, int, NamedNode | Literal]]:
         """Literals that were hidden before, of whatever length."""
-        known = self._hidden_values(counts=counts)
+        known: dict[str, list[tuple[tuple[str, ...], Literal]]] = {}  # by their first words
+        for literal in self.hidden.literals():
+            value = tuple(folded(found[0]) for found in _WORD.finditer(literal.value))
+            digits = "".join(value)
+            if value and not (counts and digits.isdecimal() and len(digits) < _SHORT):
+                known.setdefault(value[0], []).append((value, literal))
         for first, word in enumerate(words):
             for value, literal in known.get(word, ()):
                 if tuple(words[first : first + len(value)]) == value:
                     yield first, first + len(value), literal
-
-    def _hidden_values(
-        self, *, counts: bool
-    ) -> Mapping[str, Sequence[tuple[tuple[str, ...], Literal]]]:
-        """The words of each hidden literal, by the first of them."""
-        known: dict[str, list[tuple[tuple[str, ...], Literal]]] = {}
-        for literal in self.hidden.literals():
-            words = tuple(folded(found[0]) for found in _WORD.finditer(literal.value))
-            digits = "".join(words)
-            if words and not (counts and digits.isdecimal() and len(digits) < _SHORT):
-                known.setdefault(words[0], []).append((words, literal))
-        return known
 
     def _tells_nothing(self, words: Sequence[re.Match[str]]) -> bool:
         """Whether all words are the schema's, function words, or of SPARQL."""
@@ -413,21 +394,19 @@ class Guard:
         )
 
 
-def _words(text: str, apart: Sequence[tuple[int, int]]) -> Iterator[re.Match[str]]:
-    """The words that stand in none of the spans, which are sorted by their start."""
+def _lines(text: str, apart: Sequence[tuple[int, int]]) -> Iterator[Sequence[re.Match[str]]]:
+    """Words that may be of one name: with little between them, and no end of a line.
+
+    None stands in one of the spans, which are sorted by their start.
+    """
+    line: list[re.Match[str]] = []
     ends, at = 0, 0
     for found in _WORD.finditer(text):
         while at < len(apart) and apart[at][0] <= found.start():
             ends = max(ends, apart[at][1])
             at += 1
-        if found.start() >= ends:
-            yield found
-
-
-def _lines(words: Sequence[re.Match[str]], text: str) -> Iterator[Sequence[re.Match[str]]]:
-    """Words that may be of one name: with little between them, and no end of a line."""
-    line: list[re.Match[str]] = []
-    for found in words:
+        if found.start() < ends:
+            continue
         gap = text[line[-1].end() : found.start()] if line else ""
         if line and (len(gap) > _GAP or "\n" in gap):
             yield line

@@ -9,12 +9,13 @@ from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.literals import resource_term
 from askgraph.index.names import Kind, Name, NameIndex, phrases
-from askgraph.search.link import Link, LinkedQuestion
+from askgraph.search.link import LinkedQuestion
 from askgraph.search.tokenize import Quantity, TokenizedQuestion
 from askgraph.sparql import vocabulary as v
 
@@ -90,21 +91,18 @@ def codes(reading: TokenizedQuestion) -> Iterator[Stretch]:
 def compounds(reading: TokenizedQuestion) -> tuple[Quantity, ...]:
     """Return the quantities of a question; tens and units in words are one ("thirty-four")."""
     kept: list[Quantity] = []
-    for one in reading.quantities:
-        whole = _compound(kept[-1], one) if kept else None
-        if whole is not None:
-            kept.pop()
-        kept.append(whole or one)
+    for units in reading.quantities:
+        tens = kept[-1] if kept else None
+        if (
+            tens is not None
+            and (tens.spelled and units.spelled and tens.last + 1 == units.first)
+            and (tens.value in _TENS and units.value in _UNITS)
+        ):
+            text, value = f"{tens.text} {units.text}", tens.value + units.value
+            kept[-1] = Quantity(tens.first, units.last, text, value, spelled=True)
+        else:
+            kept.append(units)
     return tuple(kept)
-
-
-def _compound(tens: Quantity, units: Quantity) -> Quantity | None:
-    """Two number words next to each other as one number; None if they are none."""
-    together = tens.spelled and units.spelled and tens.last + 1 == units.first
-    if not together or tens.value not in _TENS or units.value not in _UNITS:
-        return None
-    text = f"{tens.text} {units.text}"
-    return Quantity(tens.first, units.last, text, tens.value + units.value, spelled=True)
 
 
 def _terms(
@@ -154,56 +152,46 @@ def stretches(
     of names, is a stretch too, unless `spoken` by the schema (stems). `expand` gives the IRI of a
     prefixed name; what `shows` is of the schema.
     """
+
+    def hidden(found: Sequence[Stretch]) -> list[Stretch]:
+        return [
+            one for one in found if not (isinstance(one.term, NamedNode) and shows(one.term.value))
+        ]
+
     reading = linked[0][1].reading
     whole = written_out(reading, expand)
     taken = {at for one in whole for at in range(one.first, one.last + 1)}
-    whole = [one for one in whole if not _is_shown(one, shows)]
     found: list[Stretch] = []
+    plain = {at for at in range(len(reading.tokens)) if reading.is_stop(at)}
     for graph, links in linked:
         schema = links.of(Kind.CLASS, Kind.PREDICATE)
+        plain |= {at for link in schema if link.score >= _WHOLE for at in link.positions}
         for link in links.of(Kind.ENTITY, Kind.VALUE):
-            if not any(_says_as_well(other, link) for other in schema):
+            # Unless a class or predicate says as well what the words name.
+            if not any(
+                set(link.positions) <= set(other.positions)
+                and other.score >= min(_WHOLE, link.score)
+                and (link.score < _WHOLE or other.score >= _WHOLE)
+                for other in schema
+            ):
                 first, last = link.positions[0], link.positions[-1]
-                found.append(
-                    _named(first, last, Name(link.name, link.target, link.kind), link.score)
-                )
+                named = Name(link.name, link.target, link.kind)
+                found.append(_named(first, last, named, link.score))
         found += _exact(links.reading, graph.names)
-    found = [one for one in found if not _is_shown(one, shows)]
+    found = hidden(found)
     found += [
         Stretch(one.first, one.last, *_valued(one, reading))
         for one in compounds(reading)
         if not (one.spelled and one.value == 1)
     ]
     found += codes(reading)
-    plain = {at for at in range(len(reading.tokens)) if reading.is_stop(at)}
-    plain |= {at for _, links in linked for at in _explained(links)}
     places = {iri: place for place, iri in reversed(list(enumerate(used)))}
     told = sorted(found, key=lambda one: (places.get(one.term.value, len(places)), -one.score))
-    apart = [*whole, *_apart(told, plain, taken)]
+    apart = [*hidden(whole), *_apart(told, plain, taken)]
     apart += _left(
         linked, {at for at, token in enumerate(reading.tokens) if token.stem in spoken}, taken
     )
     return tuple(sorted(apart, key=lambda one: one.first))
-
-
-def _is_shown(one: Stretch, shows: Callable[[str], bool]) -> bool:
-    return isinstance(one.term, NamedNode) and shows(one.term.value)
-
-
-def _says_as_well(schema: Link, link: Link) -> bool:
-    """Whether words name a class or predicate at least as well as they name a thing."""
-    return (
-        set(link.positions) <= set(schema.positions)
-        and schema.score >= min(_WHOLE, link.score)
-        and (link.score < _WHOLE or schema.score >= _WHOLE)
-    )
-
-
-def _explained(linked: LinkedQuestion) -> Iterator[int]:
-    """The words that name a class or predicate."""
-    for link in linked.of(Kind.CLASS, Kind.PREDICATE):
-        if link.score >= _WHOLE:
-            yield from link.positions
 
 
 def _exact(reading: TokenizedQuestion, index: NameIndex) -> Iterator[Stretch]:
@@ -278,48 +266,39 @@ def _left(
     spoken: Collection[int],
     taken: Collection[int],
 ) -> Iterator[Stretch]:
-    """Words that are not `taken` and stand in names of things or values, each run as one text."""
+    """Words that are not `taken` and stand in names of things or values, each run as one text.
+
+    Not those by which the language asks, compares and measures, nor forms of words of the schema.
+    """
     reading = linked[0][1].reading
-    ours = {at for _, links in linked for at in _forms(links)} | _of_language(reading)
-    free = [
-        at
-        for at, token in enumerate(reading.tokens)
-        if not (at in taken or at in spoken or at in ours or reading.is_stop(at))
-        and any(_in_a_name(token.stem, graph.names) for graph, _ in linked)
-    ]
-    for first, last in _runs(free):
-        text = reading.text[reading.tokens[first].start : reading.tokens[last].end]
-        yield Stretch(first, last, Literal(text), "a text")
-
-
-def _forms(linked: LinkedQuestion) -> Iterator[int]:
-    """The words that are forms of words in names of classes and predicates."""
-    for link in linked.of(Kind.CLASS, Kind.PREDICATE):
-        for at, quality in zip(link.positions, link.qualities, strict=True):
-            if quality > _FORM:
-                yield at
-
-
-def _of_language(reading: TokenizedQuestion) -> set[int]:
-    """The words by which the language asks, compares and measures, whatever the graph."""
     lists = reading.words
     phrases_of = [*lists.asks.values(), *lists.operators.values()]
     known = {word for listed in phrases_of for phrase in listed for word in phrase}
     known |= {word for measure in lists.measures for word in measure.phrase}
     known |= lists.ordinals.keys() | lists.clauses["restrict"]
-    return {
+    forms = {
         at
-        for at, token in enumerate(reading.tokens)
-        if token.folded in known or token.stem in lists.naming
+        for _, links in linked
+        for link in links.of(Kind.CLASS, Kind.PREDICATE)
+        for at, quality in zip(link.positions, link.qualities, strict=True)
+        if quality > _FORM
     }
 
+    def is_in_a_name(word: str, index: NameIndex) -> bool:
+        number = index.word_id(word)
+        kinds = index.kinds[index.bearing(number)] if number is not None else np.zeros(0)
+        return bool(((kinds == Kind.ENTITY) | (kinds == Kind.VALUE)).any())
 
-def _in_a_name(word: str, index: NameIndex) -> bool:
-    number = index.word_id(word)
-    if number is None:
-        return False
-    kinds = index.kinds[index.bearing(number)]
-    return bool(((kinds == Kind.ENTITY) | (kinds == Kind.VALUE)).any())
+    free = [
+        at
+        for at, token in enumerate(reading.tokens)
+        if not (at in taken or at in spoken or at in forms or reading.is_stop(at))
+        and not (token.folded in known or token.stem in lists.naming)
+        and any(is_in_a_name(token.stem, graph.names) for graph, _ in linked)
+    ]
+    for first, last in _runs(free):
+        text = reading.text[reading.tokens[first].start : reading.tokens[last].end]
+        yield Stretch(first, last, Literal(text), "a text")
 
 
 def _within(one: Stretch, free: Sequence[int], plain: Collection[int]) -> Iterator[Stretch]:
