@@ -182,7 +182,8 @@ async def message_for(
     shares["near"] = 0.0
     asked = question.text if veil is None else veil.question()
     given = [one.given for one in graphs.every]
-    told = taught(question, given, veiled=veil is not None)
+    has_glossary = any(graph.glossary for graph in given)
+    told = taught(question, given, veiled=veil is not None) if has_glossary else ()
     services = [
         f"- {one.name}, SERVICE <{one.service}>: {one.given.profile.triples:,} triples"
         for one in (graphs.every if several else ())

@@ -185,10 +185,12 @@ class QueryCompleter:
                 shared_value.join_by_or(query)
             show_names(query)
             show_rest(query)
-            times.converted(query)
+            if self.frame.of("in_unit"):
+                times.converted(query)
             best_ranked(query)
             choose_columns(query)
-            keep_ties(query)
+            if query.draft.limit == 1:
+                keep_ties(query)
             if self._holds_together(query):
                 yield from _closed(query)
             if not query.missed:
@@ -407,7 +409,8 @@ def _restricts_aggregate(query: QueryBuilder, at: int) -> bool:
 def choose_columns(query: QueryBuilder) -> None:
     """Decide which variables are shown, in which order, and by which the rows are grouped."""
     draft = query.draft
-    aggregates.counted_rate(query)
+    if "rate" in query.notes:
+        aggregates.counted_rate(query)
     totals = list(draft.columns)
     projected = sorted(query.projected, key=lambda one: (one[0], place_of(one[1])))
     shown = [variable for _, variable in projected]

@@ -406,7 +406,7 @@ def counted_rate(query: QueryBuilder) -> None:
     draft, counted = query.draft, query.root.end
     bare = len(query.projected) == len(draft.group) and not (draft.columns or draft.order)
     free = isinstance(counted, Variable) and counted not in draft.group
-    if "rate" in query.notes and bare and free:
+    if bare and free:
         draft.columns.append(aggregate("COUNT", variable_of(counted), distinct=True))
 
 

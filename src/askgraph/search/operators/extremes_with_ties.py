@@ -37,7 +37,7 @@ _TIED = 2  # so many groups share the most, at least, if some do
 def keep_ties(query: QueryBuilder) -> None:
     """Keep all that have the highest or lowest value, in each group if there are groups."""
     draft = query.draft
-    if draft.limit != 1 or draft.offset or not draft.order or draft.ask or draft.averages:
+    if draft.offset or not draft.order or draft.ask or draft.averages:
         return
     (key, descending), *others = draft.order
     if draft.having or others not in ([], [(key, not descending)]):
