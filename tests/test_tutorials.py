@@ -66,8 +66,6 @@ def test_the_commands_of_a_page_print_what_it_shows(
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ASKGRAPH_WORKSPACE", os.fspath(tmp_path / "workspace"))
-    for limit in ("_FIRST", "_LOOKING"):  # seconds, for a busy machine
-        monkeypatch.setattr(f"askgraph.workspace.build.{limit}", 600.0)
     wrong = []
 
     for command, shown in _sessions(page):

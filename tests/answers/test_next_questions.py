@@ -42,6 +42,7 @@ async def proposed(text: str, language: str, graph: KnowledgeGraph) -> tuple[str
     )
 
 
+@pytest.mark.slow
 @for_each(("text", "language"), QUESTIONS[::9])
 async def test_each_next_question_has_an_answer_and_reads_as_people_ask(
     text: str, language: str, space: KnowledgeGraph

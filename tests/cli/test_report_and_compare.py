@@ -126,6 +126,7 @@ def test_stories_are_no_table_and_no_page(runs: Path, other: list[str]) -> None:
     assert "--stories are text of their own" in str(found.exception)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not BUILT.is_dir(), reason="the page is not built: make page")
 def test_a_page_is_written_beside_the_report(runs: Path) -> None:
     pytest.importorskip("altair", reason="the page needs the extra 'evaluation'")

@@ -78,6 +78,7 @@ def check(score: Score) -> None:
     assert all(0 <= part <= 1 for part in (score.precision, score.recall, score.f1))
 
 
+@pytest.mark.slow
 @every_metric
 @for_each("predicted", ODD)
 def test_odd_tables_are_scored_between_0_and_1(name: str, predicted: str) -> None:
@@ -91,6 +92,7 @@ def test_scores_lie_between_0_and_1(name: str, predicted: Table, gold: Table) ->
     check(metric(name)(predicted, gold))
 
 
+@pytest.mark.slow
 @for_each("name", [name for name in METRICS if name not in BY_ORDER])
 @given(predicted=tables_turned(), gold=tables_turned())
 def test_the_order_of_rows_does_not_count(

@@ -105,6 +105,7 @@ def test_with_the_prefixes_of_the_contents_queries_parse(name: str, least: int) 
     assert parsed >= least
 
 
+@pytest.mark.slow
 def test_published_files() -> None:
     # Every executable of the sib collection is read or listed.
     files, scanned = executables()
@@ -163,6 +164,7 @@ def table(values: dict[str, int] | None) -> Table:
     return Table.of_json(["value"], [[value] for value in values or {}])
 
 
+@pytest.mark.slow
 def test_official_scores() -> None:
     # `text2sparql` gives the official scores exactly; `flattened` differs only where a right no or
     # a right empty result gets 0 officially.

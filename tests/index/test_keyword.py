@@ -122,6 +122,7 @@ def counted(keyword: str, words: set[str]) -> float:
     return 0.75 if any(word.startswith(keyword) for word in words) else 0.0
 
 
+@pytest.mark.slow
 def test_long_lists_are_left_early_and_nothing_is_missed(tmp_path: Path) -> None:
     """Six thousand names a word: the heads of prefixes and the blocks of scores are used."""
     pairs = [

@@ -54,6 +54,7 @@ async def test_a_server_that_fails_is_not_asked_for_ever(
     assert len(script.requests) == requests
 
 
+@pytest.mark.slow
 async def test_a_server_that_failed_is_left_alone_for_some_seconds() -> None:
     script = ScriptedModel([Unreachable("gone"), "The Moon.", "The Moon again."])
     model = RetriedModel(script, retries=0, rest=2.0)

@@ -429,6 +429,7 @@ async def test_a_question_of_no_word_costs_no_call(space: KnowledgeGraph) -> Non
     assert isinstance(outcome(steps), Refusal) and not model.requests
 
 
+@pytest.mark.slow
 async def test_the_time_holds_for_methods_that_are_consulted(space: KnowledgeGraph) -> None:
     slow = Guided(ScriptedModel([reply(choose=1)], delay=60.0))
     method = Guided(ScriptedModel([reply(choose=1)]), others={"slow": slow}, seconds=3.0)

@@ -101,6 +101,7 @@ REPLIES: Mapping[str, tuple[Sequence[str], Mapping[str, Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @for_each("sees", ["masked", "schema"])
 @for_each("kind", REPLIES)
 async def test_no_placeholder_reaches_a_person(space: KnowledgeGraph, kind: str, sees: str) -> None:

@@ -74,6 +74,7 @@ def is_in_our_words(response: httpx2.Response, address: str) -> bool:
     return response.status_code < 500 and not FOREIGN.search(response.text) and len(text) > 10
 
 
+@pytest.mark.slow
 def test_no_error_speaks_in_words_of_a_library(
     client: httpx2.Client, description: dict[str, Any]
 ) -> None:

@@ -39,6 +39,7 @@ def can_be_wrong(operation: Operation) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 def test_no_request_makes_the_server_fail(
     operations: list[Operation], mode: GenerationMode

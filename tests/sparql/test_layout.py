@@ -193,6 +193,7 @@ ENDINGS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(GROUPS, TRIPLES), ENDINGS)
 def test_a_formatted_query_means_the_same_and_stays_as_it_is(body: str, ending: str) -> None:

@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import pytest
 from hypothesis import given, settings
 from pyoxigraph import Literal, NamedNode, Variable
 from tests.each import for_each
@@ -125,6 +126,7 @@ def test_what_is_laid_out_stays_as_it_is(text: str) -> None:
     assert laid_out(read(query), EX) == formatted(query, EX, {}) == query
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(GROUPS.filter(lambda body: "[" not in body), ENDINGS)
 def test_a_tree_laid_out_and_read_again_means_the_same(body: str, ending: str) -> None:

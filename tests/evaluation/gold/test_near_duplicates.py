@@ -76,6 +76,7 @@ def test_which_questions_are_alike() -> None:
 NAMES = ["Jupiter", "Saturn", "Neptune", "Uranus", "Mercury", "Pluto"]
 
 
+@pytest.mark.slow
 def test_no_similar_pair_of_a_thousand_is_missed() -> None:
     texts = [
         f"What is the {what} of the {place} moon of {name} of the {year}"
@@ -191,6 +192,7 @@ def test_parts_differ_by_no_more_than_the_largest_group(labels: list[int], k: in
     assert max(sizes) - min(sizes) <= max(labels.count(label) for label in labels)
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_the_questions_does_not_matter_and_the_seed_does(random: Random) -> None:
     asked = questions(30)

@@ -16,6 +16,7 @@ ARCHIVE = DATA / "sib-examples" / "examples.tar.gz"
 
 pytestmark = [
     pytest.mark.data,
+    pytest.mark.slow,
     pytest.mark.skipif(not ARCHIVE.is_file(), reason=f"no {ARCHIVE}; ASKGRAPH_DATA names the data"),
 ]
 

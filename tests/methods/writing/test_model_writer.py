@@ -104,6 +104,7 @@ def test_all_that_it_admits_is_a_query_of_listed_terms(
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_it_admits_the_queries_of_the_sample(compiler: xgrammar.GrammarCompiler, form: str) -> None:
     path = sample.questions_path().with_suffix(".jsonl")
