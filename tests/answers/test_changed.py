@@ -256,7 +256,7 @@ async def test_the_largest_of_the_first_ones_is_one_of_these(space: KnowledgeGra
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [
-        ("en", "The number of the 5 things with the highest diameter that orbit Jupiter is 5."),
+        ("en", "The number of the 5 largest things by diameter that orbit Jupiter is 5."),
         ("de", "Anzahl (5 Dinge mit dem höchsten Wert für Durchmesser, die Jupiter umkreisen): 5."),
     ],
 )

@@ -91,7 +91,7 @@ async def test_a_maximum_is_shown_where_it_stands(small: Counting) -> None:
 @pytest.mark.parametrize("word", ["FILTER NOT EXISTS", "MINUS"])
 async def test_what_must_not_be_is_said(word: str, small: Counting) -> None:
     [found] = await shown(f"SELECT ?p {{ ?p a :Planet {word} {{ ?m :orbits ?p }} }}", small)
-    assert found.words == ("Venus · is a · Planet", "no triple something · orbits · Venus")
+    assert found.words == ("Venus · is a · Planet", "nothing · orbits · Venus")
 
 
 async def test_only_the_branch_that_was_taken_is_shown(small: Counting) -> None:
@@ -163,5 +163,5 @@ async def test_nodes_between_are_named_by_their_labels_in_their_own_case(small: 
     assert found.words == (
         "Phobos · orbits · der Mars",
         "der Mars · Masse · 6.4",
-        "no triple der Mars · Teil von · something",
+        "der Mars · Teil von · nothing",
     )

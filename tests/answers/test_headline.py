@@ -13,8 +13,8 @@ from tests.readings import read_readings
 
 from askgraph import api, sample
 from askgraph.answers import AnswerBuilder, arranged
-from askgraph.answers.headline import Values
-from askgraph.answers.verbalize.phrases import Names, phrases_in
+from askgraph.answers.verbalize.phrases import phrases_in
+from askgraph.answers.verbalize.values import ValueWriter
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.measures import unit_of_text
 from askgraph.sparql.results import SelectResult
@@ -92,14 +92,17 @@ async def test_numbers_are_written_as_in_the_language(
     [
         (
             "en",
-            "(1 May 1900) is the only one of the towns whose “founded” is after 1 January 1850.",
+            "(1 May 1900) is the only town founded after 1 January 1850.",
         ),
-        ("de", "Town mit founded nach 1. Januar 1850: nur Aix 10 (1. Mai 1900)."),
+        ("de", "„Town“ mit „founded“ nach 1. Januar 1850: nur Aix 10 (1. Mai 1900)."),
         (
             "es",
-            "Town con founded posterior a 1 de enero de 1850: solo Aix 10 (1 de mayo de 1900).",
+            "«Town» con «founded» posterior a 1 de enero de 1850: solo Aix 10 (1 de mayo de 1900).",
         ),
-        ("fr", "Town avec founded après 1er janvier 1850 : seulement Aix 10 (1er mai 1900)."),
+        (
+            "fr",
+            "« town » avec « founded » après 1er janvier 1850 : seulement Aix 10 (1er mai 1900).",
+        ),
     ],
 )
 async def test_what_things_are_compared_with_is_written_as_in_the_language(
@@ -129,16 +132,16 @@ async def test_what_things_are_compared_with_is_written_as_in_the_language(
 def test_a_value_is_written_as_people_do(
     text: str, datatype: str, language: str, written: str
 ) -> None:
-    values = Values(Names({}, phrases_in(language)), {})
-    assert values.text(Literal(text, datatype=NamedNode(datatype))) == written
+    writer = ValueWriter(phrases_in(language))
+    assert writer.write_literal(Literal(text, datatype=NamedNode(datatype))) == written
 
 
 def test_a_unit_of_many_has_its_number_in_words_and_one_that_is_not_known_is_left_out() -> None:
-    values = Values(Names({}, phrases_in("en")), {})
+    writer = ValueWriter(phrases_in("en"))
     kilometre = unit_of_text("km")
     assert kilometre is not None
-    assert values.with_unit("57.9", kilometre.times(1e6)) == "57.9 million km"
-    assert values.with_unit("57.9", kilometre.times(7.0)) == "57.9"
+    assert writer.add_unit("57.9", kilometre.times(1e6)) == "57.9 million km"
+    assert writer.add_unit("57.9", kilometre.times(7.0)) == "57.9"
 
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.text("ab é", max_size=3)), max_size=12))

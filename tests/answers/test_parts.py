@@ -26,30 +26,30 @@ def marked(query: str, labels: dict[str, str] | None = None, *, language: str = 
     ("query", "text"),
     [
         ("SELECT ?m { ?m a :Moon ; :orbits :Mars }",
-         "The [moons|class] that [orbit|predicate] [Mars|entity]."),
+         "[Moons|class] that [orbit|predicate] [Mars|entity]."),
         ("SELECT ?m { :Mars :mass ?m }", "The [mass|predicate] of [Mars|entity]."),
         ("SELECT ?c { ?c a :Country ; :area ?a FILTER(?a > 20) }",
-         "The [countries|class] whose [area|predicate] is more than [20|value]."),
+         "[Countries|class] whose [area|predicate] is more than [20|value]."),
         ('SELECT ?s { ?s a :Singer ; :born ?d FILTER(?d < "1960-05-01"^^xsd:date) }',
-         "The [singers|class] whose [born|predicate] is before [1960-05-01|value]."),
+         "[Singers|class] [born|predicate] before [1 May 1960|value]."),
         ("SELECT ?s { ?s a :Singer ; :country 'France' }",
-         "The [singers|class] whose [country|predicate] is [“France”|value]."),
+         "[Singers|class] whose [country|predicate] is [“France”|value]."),
         ("SELECT (COUNT(?m) AS ?n) { ?m a :Moon ; :orbits :Mars } LIMIT 5",
          "The number of [moons|class] that [orbit|predicate] [Mars|entity], at most 5 of them."),
         ("SELECT ?s { ?s :in+ :Europe }",
-         "The things whose [“in”|predicate] is [Europe|entity] (directly or over several steps)."),
-        ("ASK { :Titan a :Moon }", "Is it true that [Titan|entity] is a [moon|class]?"),
+         "Things [in|predicate] [Europe|entity] (directly or over several steps)."),
+        ("ASK { :Titan a :Moon }", "Is [Titan|entity] a [moon|class]?"),
         ("ASK { ?a a :Apple ; :of :Eve }",
-         "Is there an [apple|class] whose [“of”|predicate] is [Eve|entity]?"),
+         "Is there an [apple|class] [of|predicate] [Eve|entity]?"),
         ("DESCRIBE :Mars", "What the graph says about [Mars|entity]."),
         ("SELECT ?m { ?m a :Moon MINUS { ?m :orbits :Mars } }",
-         "The [moons|class] but not those that [orbit|predicate] [Mars|entity]."),
+         "[Moons|class] that do not [orbit|predicate] [Mars|entity]."),
         ("SELECT ?v { { ?v a :Lorry } UNION { ?v a :Ferry } UNION { ?v a :Car } }",
-         "The [lorries|class], [ferries|class] or [cars|class]."),
+         "[Lorries|class], [ferries|class] or [cars|class]."),
         ("SELECT ?x { ?x a :Moon . VALUES ?x { :Io :Europa } }",
-         "The [moons|class] that are [Io|entity] or [Europa|entity]."),
+         "[Moons|class] that are [Io|entity] or [Europa|entity]."),
         ("SELECT ?m ?w { ?m a :Moon ; :weight ?w } ORDER BY DESC(?w) LIMIT 3",
-         "The 3 [moons|class] with the highest [weight|predicate], with their [weight|predicate]."),
+         "The 3 [heaviest|predicate] [moons|class], with their [weight|predicate]."),
     ],
 )  # fmt: skip
 def test_the_words_of_each_term_are_its_part(query: str, text: str) -> None:
@@ -59,10 +59,10 @@ def test_the_words_of_each_term_are_its_part(query: str, text: str) -> None:
 @for_each(
     ("language", "text"),
     [
-        ("en", "The [moons|class] that [orbit|predicate] [Mars|entity]."),
+        ("en", "[Moons|class] that [orbit|predicate] [Mars|entity]."),
         ("de", "[Monde|class], die [Mars|entity] [umkreisen|predicate]."),
         ("es", "[Lunas|class] que [orbitan|predicate] [Marte|entity]."),
-        ("fr", "[Lunes|class] avec [« tourne autour de »|predicate] [Mars|entity]."),
+        ("fr", "[Lunes|class] dont [« tourne autour de »|predicate] est [Mars|entity]."),
     ],
 )
 def test_parts_are_told_in_four_languages(language: str, text: str) -> None:
@@ -94,7 +94,7 @@ def test_two_terms_of_one_name_are_told_apart_where_the_words_are() -> None:
     back = read_back(PREFIX + query, labels)
 
     told = [back.parts[p.part].term.value for p in back.pieces if p.part is not None]
-    assert told == [f"http://example.org/{name}" for name in ("namedAfter", "Mars", "Mars_god")]
+    assert told == [f"http://example.org/{name}" for name in ("Mars", "namedAfter", "Mars_god")]
 
 
 def test_a_part_that_the_words_blend_with_others_has_no_piece() -> None:

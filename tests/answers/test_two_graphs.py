@@ -87,9 +87,9 @@ def test_a_joined_answer_says_which_graph_gives_what(tmp_path: Path) -> None:
     assert isinstance(answer, Answer)
     assert answer.graph == "towns"
     assert "SERVICE <askgraph:firms> {" in answer.query
-    assert answer.words.startswith("“towns” gives: The mayor of the cities. “firms”")
+    assert answer.words.startswith("“towns” gives: The mayors of the cities. “firms”")
     assert answer.words.endswith("The city of Acme North.")
-    assert answer.sentence == "The mayor of the city of Acme North: Ann Lie."
+    assert answer.sentence == "The mayor of the city of Acme North is Ann Lie."
     assert answer.unused_words == ()
     assert 0.5 <= answer.confidence <= JOINED
 

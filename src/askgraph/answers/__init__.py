@@ -30,6 +30,7 @@ from askgraph.answers.verbalize import (
     language_of_labels,
     told_apart,
 )
+from askgraph.answers.verbalize.schema_facts import collect_facts
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
@@ -163,7 +164,8 @@ class AnswerBuilder:
         language = self.languages[0]
         nouns = language_of_labels(self.graph, language)
         units = units_of(tree, self.graph, self.near)
-        return Headline(tree, given, labels, language, nouns, units, decided).text()
+        facts = collect_facts(iris_in(tree), self.graph, language, self.near)
+        return Headline(tree, given, labels, language, nouns, units, decided, facts).write()
 
     async def reading(
         self,
@@ -175,14 +177,19 @@ class AnswerBuilder:
     ) -> Answer:
         """Return the answer of a query that is laid out, with words and nothing that is asked."""
         language = self.languages[0]
-        nouns = language_of_labels(self.graph, language)
         if isinstance(query, QueryText):
-            words = in_words(query, labels, language=language, nouns=nouns)
+            words = self._read(query, labels, language)
         else:  # in a thread, since a text may be long
-            words = await asyncio.to_thread(in_words, query, labels, language=language, nouns=nouns)
+            words = await asyncio.to_thread(self._read, query, labels, language)
         return bare_answer(
             query, self.graph.name, given, columns=columns, words=words, labels=labels
         )
+
+    def _read(self, query: str, labels: Mapping[str, str], language: str) -> str:
+        """Return a query in words, with what the graph shows of its terms."""
+        nouns = language_of_labels(self.graph, language)
+        facts = collect_facts(iris_of(query), self.graph, language, self.near)
+        return in_words(query, labels, language=language, nouns=nouns, facts=facts)
 
     async def written(self, query: str, given: Result, *, columns: Sequence[str] = ()) -> Answer:
         """Return the answer of a query that a person wrote, who is the surest judge of it.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
-from askgraph.answers.verbalize import Statements, iris_in
+from askgraph.answers.verbalize import TripleReader, iris_in
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
 from askgraph.sparql import (
@@ -45,11 +45,11 @@ class _Solutions:
     remark: str
     absent: tuple[tuple[Pattern, ...], ...]
 
-    def words(self, statements: Statements) -> tuple[str, ...]:
-        found = [statements.of(pattern) for pattern in self.patterns]
-        groups = [[statements.of(pattern) for pattern in group] for group in self.absent]
-        absent = ["no triple " + " together with ".join(said) for said in groups]
-        return (*found, *([self.remark] if self.remark else []), *absent)
+    def read(self, reader: TripleReader) -> tuple[str, ...]:
+        """Return the patterns, the remark and the absent groups in words."""
+        triples = map(reader.read, self.patterns)
+        absent = map(reader.read_absence, self.absent)
+        return (*triples, *([self.remark] if self.remark else []), *absent)
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class Behind:
 
     def told(self, labels: Mapping[str, str]) -> tuple[Evidence, ...]:
         """Return the evidence for each row, read out by `labels` (IRI -> label)."""
-        statements = Statements(labels, self.where)
+        reader = TripleReader(labels, self.where)
         return tuple(
-            Evidence(number, tuple(map(_triple, row.patterns)), row.words(statements))
+            Evidence(number, tuple(map(_triple, row.patterns)), row.read(reader))
             for number, row in enumerate(self.solutions)
         )
 

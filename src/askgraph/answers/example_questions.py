@@ -11,15 +11,15 @@ from math import log2
 import numpy as np
 from pyoxigraph import NamedNode
 
-from askgraph.answers.headline import unit_of
+from askgraph.answers.verbalize.names import Names
 from askgraph.answers.verbalize.phrases import (
-    Names,
     Phrases,
     is_keyword,
     is_uncounted,
     is_vague,
     phrases_in,
 )
+from askgraph.answers.verbalize.schema_facts import find_unit
 from askgraph.graph.arrays import GraphArrays, Ids, tallied
 from askgraph.graph.examples.drafts import are_identifiers, are_measured
 from askgraph.graph.measures import Unit
@@ -31,11 +31,10 @@ from askgraph.graph.profile import (
     largest_classes,
 )
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.english import is_plural, lower_first_letter
 from askgraph.sparql.prefixes import (
     PrefixMap,
     best_label,
-    is_plural,
-    within_sentence,
     words_of_local_name,
 )
 
@@ -120,12 +119,14 @@ def in_a_sentence(profile: Profile, language: str) -> str:
     phrases = phrases_in(language, next(tongues, ""))
     labels = (best_label(one.names, [language]) for one in classes)
     nouns = [
-        phrases.plural(label or words_of_local_name(one.iri))
+        phrases.pluralize(label or words_of_local_name(one.iri))
         for one, label in zip(classes, labels, strict=True)
     ]
     told = list(dict.fromkeys(nouns))[:_TOLD]
     rest = [phrases.say("about more", len(classes) - len(told))] if len(classes) > _TOLD + 1 else []
-    return phrases.punctuated(phrases.say("about", phrases.listed([*told, *rest]))) if told else ""
+    return (
+        phrases.punctuate(phrases.say("about", phrases.join_list([*told, *rest]))) if told else ""
+    )
 
 
 def language_of(profile: Profile, languages: Sequence[str]) -> str:
@@ -283,7 +284,7 @@ class _About:
         """The first one by a measure."""
         own = () if self._is_plural(self.noun) else self.nouns
         measures = [
-            (unit_of(p, self.reader.arrays), p, label)
+            (find_unit(p, self.reader.arrays), p, label)
             for p, label in own
             if self._is_measure(p, label)
         ]
@@ -295,7 +296,7 @@ class _About:
         """Those that do something to one thing, of which much is said."""
         for p in self._links:
             for name in self._hubs(p) if (verb := self._verb(p)) else ():
-                said = self.phrases.verb(verb, many=True)
+                said = self.phrases.agree(verb)
                 yield self._say("start verb", self.many, said, name, of=p.iri, least=2)
 
     def having(self) -> Iterator[Starter]:
@@ -371,20 +372,20 @@ class _About:
     def _say(
         self, key: str, *parts: str, of: str = "", least: int = 1, most: int = 1_000
     ) -> Starter:
-        text = self.phrases.asked(self.phrases.say(key, *parts))
+        text = self.phrases.finish_question(self.phrases.say(key, *parts))
         return Starter(text, key, of or self.cls.iri, least, most)
 
     @cached_property
     def noun(self) -> str:
         """What a thing of the class is called; empty if nobody would say it."""
         said = called_in(self.cls, self.phrases.language) or self.reader.label(self.cls)
-        noun = self.phrases.singular(said)
+        noun = self.phrases.singularize(said)
         return noun if is_spoken(noun) and not is_keyword(noun) and not is_vague(noun) else ""
 
     @cached_property
     def many(self) -> str:
         """What the things of the class are called; empty if they are not counted."""
-        return "" if is_uncounted(self.noun) else self.phrases.plural(self.noun)
+        return "" if is_uncounted(self.noun) else self.phrases.pluralize(self.noun)
 
     @cached_property
     def nouns(self) -> list[tuple[PredicateProfile, str]]:
@@ -447,11 +448,11 @@ class _About:
         words = said.split(" ")
         links = [word for word in words if not (p.object_classes and is_keyword(word))]
         said = " ".join(links or words)
-        return within_sentence(said) if self.phrases.language == "en" else said
+        return lower_first_letter(said) if self.phrases.language == "en" else said
 
     def _verb(self, p: PredicateProfile) -> str:
         said = self._called(p)
-        relation = Names({p.iri: said}, self.phrases).relation(NamedNode(p.iri))
+        relation = Names({p.iri: said}, self.phrases).find_entry(NamedNode(p.iri))
         return said if relation.kind == "verb" else ""
 
     def _is_told(self, node: int, p: PredicateProfile, of: str) -> bool:
@@ -499,7 +500,7 @@ def called_in(item: ClassProfile | PredicateProfile, language: str) -> str:
     said = label or words_of_local_name(item.iri)
     if said.isupper() and len(said) > _SHORT:
         said = said.lower()
-    return within_sentence(said) if language == "en" else said
+    return lower_first_letter(said) if language == "en" else said
 
 
 def most_in_words(unit: Unit | None) -> str:
@@ -519,6 +520,6 @@ def is_spoken(name: str) -> bool:
 def is_noun(label: str, language: str) -> bool:
     """Whether a label can stand in "the … of": "mass" can, "has part" and "orbits" cannot."""
     iri = "x:predicate"
-    said = Names({iri: label}, phrases_in(language)).relation(NamedNode(iri))
+    said = Names({iri: label}, phrases_in(language)).find_entry(NamedNode(iri))
     is_said = said.kind == "noun" and said.text.casefold() == label.casefold()
     return is_said and is_spoken(label) and not is_keyword(label)

@@ -1,533 +1,522 @@
 """The headline of an answer: its result as a sentence, with the values that decided.
 
-It is made from the query and its rows, without a model. What was compared or sorted by is often
-not in the result: `deciding` is the one small query that gives it for a few rows.
+It is made from the query and its rows, without a language model. The result often lacks the values
+by which rows were compared or sorted: `deciding` makes one small query for them.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
 from functools import cached_property
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.answers.verbalize import own_texts
-from askgraph.answers.verbalize._nouns import unwrapped
-from askgraph.answers.verbalize._sentence import Sentence
-from askgraph.answers.verbalize.phrases import Names, Phrases, phrases_in
+from askgraph.answers.verbalize.conditions import unwrap
+from askgraph.answers.verbalize.names import Names, without_article
+from askgraph.answers.verbalize.phrases import Phrases, phrases_in
+from askgraph.answers.verbalize.schema_facts import SchemaFacts, find_unit
+from askgraph.answers.verbalize.sentence import Sentence
+from askgraph.answers.verbalize.values import ValueWriter, remove_controls, shorten_line
 from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.measures import Unit, unit_of_text, unit_said
-from askgraph.graph.profile import PredicateProfile
+from askgraph.graph.measures import Unit
 from askgraph.sparql import Bind, Call, Expression, Filter, Group, Pattern, Query, walk
-from askgraph.sparql import Values as Given
+from askgraph.sparql import Values as ValuesClause
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import Row, SelectResult, Term, order_of_term, value_of
 
-_LONGEST = 120  # characters of a text
-_DECIMALS = 4
-_ENDLESS = 9  # decimals from which on a number was computed: of an average two are told
-_SCIENTIFIC = (1e15, 1e-6)  # from such a size on, and below, a number is a power of ten
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_SHORT = re.compile(r"[-+]?\d{1,4}")
-_DATE = re.compile(r"(-?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?)?)?)?")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_FEW = 20  # rows for which it is asked what decided
-_ROWS = 200  # of what decided
-_ALL, _SOME = 10, 8  # items that are all listed, and of more so many
-_MEASURED = 3  # fewer of those that have values
-_WIDE = 3  # values of one item
-_LONG = 220  # characters of a query in words, from which on it is left out
+_MAX_COMPARED_ROWS = 20
+"""Rows for which a query fetches what decided."""
+_MAX_DECIDING_ROWS = 200
+_MAX_LISTED, _MAX_SHOWN = 10, 8
+"""Items that are all listed; of more than these, the first of them that are shown."""
+_FEWER_WITH_VALUES = 3
+"""Items fewer where each has values beside it."""
+_MAX_VALUES = 3
+"""Values beside one item."""
+_MAX_CHARACTERS = 220
+"""Characters of a reading, above which the sentence leaves it out."""
+_MIN_COUNTED_ITEMS = 4
+"""Items from which on the sentence begins with their number."""
 _BOUNDS = frozenset(["<", ">", "<=", ">="])
-_PARTS = frozenset(["YEAR", "MONTH", "DAY"])
+_DATE_PARTS = frozenset(["YEAR", "MONTH", "DAY"])
 _MEASURES = frozenset(["SUM", "AVG", "MIN", "MAX", "SAMPLE"])
 
 
-def deciding(query: Query, given: SelectResult | bool) -> Query | None:
+def deciding(query: Query, result: SelectResult | bool) -> Query | None:
     """Return the query for the values by which a result was compared or sorted.
 
-    Its columns are the plain ones of the query, then what decided. None if the result shows that
+    Its columns are the plain ones of the query, then those values. None if the result shows them
     itself, has no row or too many, or if nothing was compared.
     """
-    if isinstance(given, bool):
-        wanted = [name for name in _compared(query) if name in _bound(query)]
-        kept = [one for one in query.where.elements if not isinstance(one, Filter)]
-        columns = tuple((name, None) for name in wanted)
-        bare = Query("SELECT", Group(tuple(kept)), columns, distinct=True, limit=2)
-        return bare if query.form == "ASK" and wanted else None
+    if isinstance(result, bool):
+        compared = [name for name in _list_compared(query) if name in _list_bound(query)]
+        kept = tuple(part for part in query.where.elements if not isinstance(part, Filter))
+        columns = tuple((name, None) for name in compared)
+        values = Query("SELECT", Group(kept), columns, distinct=True, limit=2)
+        return values if query.form == "ASK" and compared else None
     plain = [name for name, value in query.columns if value is None]
-    if query.form != "SELECT" or not plain or not 0 < len(given.rows) <= _FEW:
+    if query.form != "SELECT" or not plain or not 0 < len(result.rows) <= _MAX_COMPARED_ROWS:
         return None
     if any(value is not None for _, value in query.columns):
         return None
     extra: list[tuple[Variable, Expression | None]]
     if query.group_by:
-        extra = [(Variable(f"decides{n}"), call) for n, call in enumerate(_counted(query))]
+        extra = [(Variable(f"decides{n}"), call) for n, call in enumerate(_list_counted(query))]
     else:
-        bound, own = _bound(query), set(plain)
-        extra = [(n, None) for n in _compared(query) if n in bound and n not in own]
+        bound = _list_bound(query) - set(plain)
+        extra = [(name, None) for name in _list_compared(query) if name in bound]
     rows = [
-        tuple(one for one in row if isinstance(one, NamedNode | Literal))
-        for row in dict.fromkeys(given.rows)
+        tuple(term for term in row if isinstance(term, NamedNode | Literal))
+        for row in dict.fromkeys(result.rows)
     ]
-    named = tuple(map(Variable, given.variables))
-    if not extra or any(len(row) < len(named) for row in rows):
+    names = tuple(map(Variable, result.variables))
+    if not extra or any(len(row) < len(names) for row in rows):
         return None
     return replace(
         query,
-        where=Group((Given(named, tuple(rows)), *query.where.elements)),
-        columns=(*((name, None) for name in named), *extra),
+        where=Group((ValuesClause(names, tuple(rows)), *query.where.elements)),
+        columns=(*((name, None) for name in names), *extra),
         distinct=True,
         order=(),
-        limit=_ROWS,
+        limit=_MAX_DECIDING_ROWS,
         offset=None,
     )
 
 
-def _bound(query: Query) -> set[Variable]:
-    """The variables that the patterns of a query itself bind, or that it computes."""
-    patterns = [one for one in query.where.elements if isinstance(one, Pattern)]
-    ends = {end for one in patterns for end in (one.subject, one.object)}
-    binds = {one.variable for one in query.where.elements if isinstance(one, Bind)}
+def _list_patterns(query: Query) -> list[Pattern]:
+    return [part for part in query.where.elements if isinstance(part, Pattern)]
+
+
+def _list_bound(query: Query) -> set[Variable]:
+    """Return the variables that the patterns of a query itself bind, or that it computes."""
+    ends = {end for p in _list_patterns(query) for end in (p.subject, p.object)}
+    binds = {part.variable for part in query.where.elements if isinstance(part, Bind)}
     return binds | {end for end in ends if isinstance(end, Variable)}
 
 
-def _compared(query: Query) -> list[Variable]:
-    """The variables by which the rows are sorted first, or that filters compare."""
-    found = [unwrapped(value) for value, _ in query.order[:1]]
-    elements = query.where.elements
-    conditions = (one.condition for one in elements if isinstance(one, Filter))
-    for call in walk(tuple(conditions)):
+def _list_compared(query: Query) -> list[Variable]:
+    """Return the variables by which the rows are sorted first, or that filters compare."""
+    compared = [unwrap(value) for value, _ in query.order[:1]]
+    filters = tuple(part.condition for part in query.where.elements if isinstance(part, Filter))
+    for call in walk(filters):
         if isinstance(call, Call) and call.name in {*_BOUNDS, "="}:
-            sides = [unwrapped(side) for side in call.arguments]
-            parts = [one for one in sides if isinstance(one, Call) and one.name in _PARTS]
-            found.extend(unwrapped(one.arguments[0]) for one in parts)
+            sides = [unwrap(side) for side in call.arguments]
+            parts = [s for s in sides if isinstance(s, Call) and s.name in _DATE_PARTS]
+            compared.extend(unwrap(part.arguments[0]) for part in parts)
             if call.name in _BOUNDS or all(isinstance(side, Variable) for side in sides):
-                found.extend(sides)
-    return list(dict.fromkeys(one for one in found if isinstance(one, Variable)))
+                compared.extend(sides)
+    return list(dict.fromkeys(term for term in compared if isinstance(term, Variable)))
 
 
-def _counted(query: Query) -> list[Call]:
-    """The aggregates by which groups are sorted first, or bounded."""
+def _list_counted(query: Query) -> list[Call]:
+    """Return the aggregates by which groups are sorted first, or bounded."""
     bounds = [condition for condition in query.having if isinstance(condition, Call)]
-    found = [value for value, _ in query.order[:1]]
-    found += [side for condition in bounds for side in condition.arguments]
-    return list(dict.fromkeys(one for one in found if isinstance(one, Call) and one.is_aggregate))
+    values = [value for value, _ in query.order[:1]]
+    values += [side for condition in bounds for side in condition.arguments]
+    return list(dict.fromkeys(v for v in values if isinstance(v, Call) and v.is_aggregate))
 
 
 def units_of(
     query: Query, graph: KnowledgeGraph, near: GraphArrays | None = None
 ) -> dict[str, Unit]:
-    """Return the units of a query's variables, by name, as far as the graph says any.
+    """Return the units of a query's variables, by name, as far as the graph has any.
 
-    Averages and the like have that of what they are taken of. Nothing is asked.
+    Averages and the like have the unit of their argument. The endpoint gets no request.
     """
     measured = {
-        one.object.value: one.predicate.value
-        for one in walk(query.where)
-        if isinstance(one, Pattern)
-        and isinstance(one.object, Variable)
-        and isinstance(one.predicate, NamedNode)
+        pattern.object.value: pattern.predicate.value
+        for pattern in walk(query.where)
+        if isinstance(pattern, Pattern)
+        and isinstance(pattern.object, Variable)
+        and isinstance(pattern.predicate, NamedNode)
     }
-    for one in walk(query.where):
-        if isinstance(one, Given):  # of a description, by their own names
-            terms = (term for row in one.rows for term in row if isinstance(term, NamedNode))
+    for clause in walk(query.where):
+        if isinstance(clause, ValuesClause):  # of a description, by their own names
+            terms = (term for row in clause.rows for term in row if isinstance(term, NamedNode))
             measured |= {term.value: term.value for term in terms}
     for name, value in query.columns:
         match value:
-            case Call(name=function, arguments=(Variable() as of, *_)):
-                if function.partition(" ")[0] in _MEASURES and of.value in measured:
-                    measured[name.value] = measured[of.value]
+            case Call(name=function, arguments=(Variable() as argument, *_)):
+                if function.partition(" ")[0] in _MEASURES and argument.value in measured:
+                    measured[name.value] = measured[argument.value]
     arrays = near if graph.arrays is None else graph.arrays
-    wanted = set(measured.values())
-    said = {p.iri: unit_of(p, arrays) for p in graph.profile.predicates if p.iri in wanted}
-    return {name: unit for name, iri in measured.items() if (unit := said.get(iri)) is not None}
-
-
-def unit_of(predicate: PredicateProfile, arrays: GraphArrays | None) -> Unit | None:
-    """Return the unit of a predicate's values; None if nothing says it, or if it has none."""
-    if not predicate.datatypes:
-        return None
-    names = [*(text for text, _ in predicate.names), predicate.iri]
-    return unit_said(names, descriptions_of(predicate.iri, arrays))
+    used = set(measured.values())
+    units = {p.iri: find_unit(p, arrays) for p in graph.profile.predicates if p.iri in used}
+    return {name: unit for name, iri in measured.items() if (unit := units.get(iri)) is not None}
 
 
 def units_of_properties(
     predicates: Iterable[str], graph: KnowledgeGraph, language: str
 ) -> dict[str, str]:
-    """Return what stands behind the numbers of some predicates, by their IRIs."""
-    phrases, known = phrases_in(language), {p.iri: p for p in graph.profile.predicates}
-    units = {iri: unit_of(known[iri], graph.arrays) for iri in predicates if iri in known}
-    texts = {iri: unit_text(unit, phrases) for iri, unit in units.items() if unit is not None}
+    """Return the words behind the numbers of some predicates, by their IRIs."""
+    writer = Names({}, phrases_in(language)).writer
+    profiles = {p.iri: p for p in graph.profile.predicates}
+    units = {iri: find_unit(profiles[iri], graph.arrays) for iri in predicates if iri in profiles}
+    texts = {iri: writer.name_unit(unit) for iri, unit in units.items() if unit is not None}
     return {iri: text for iri, text in texts.items() if text}
-
-
-def descriptions_of(iri: str, arrays: GraphArrays | None) -> list[str]:
-    """Return what a graph says of a term in sentences."""
-    if arrays is None:
-        return []
-    numbers = [arrays.number(one) for one in v.DESCRIPTION_PREDICATES]
-    known = [number for number in numbers if number is not None]
-    return [text for text, _ in own_texts(iri, arrays, known)]
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The result of a query on its way into a sentence.
+    """A query and its result on their way into a sentence.
 
-    `labels` (IRI -> label) name its resources, `units` are those of its variables, and `decided` is
-    the result of the query for what decided, None if there is none. `nouns` is the language of the
-    labels if it is another one than that of the sentence.
+    Attributes:
+        query: The query.
+        result: Its result.
+        labels: The labels of its resources, by their IRIs.
+        language: The language of the sentence.
+        nouns: The language of the labels if it is another one.
+        units: The units of the query's variables, by name.
+        decided: The result of the query for what decided; None if there is none.
+        facts: What the graph shows of the query's terms.
     """
 
     query: Query
-    given: SelectResult | bool
+    result: SelectResult | bool
     labels: Mapping[str, str]
     language: str
     nouns: str | None = None
     units: Mapping[str, Unit] | None = None
     decided: SelectResult | None = None
+    facts: SchemaFacts | None = None
 
-    def text(self) -> str:
+    def write(self) -> str:
         """Return the sentence; empty if the result has no words, or too many columns."""
         try:
-            text = self._holds() if isinstance(self.given, bool) else self._table(self.given)
+            text = self._judge() if isinstance(self.result, bool) else self._tell(self.result)
         except (QuerySyntaxError, RecursionError):
             return ""
-        text = visible(text)
-        said = self._names.phrases.punctuated(text) if text else ""
-        rows = () if isinstance(self.given, bool) else self.given.rows
+        text = remove_controls(text)
+        sentence = self._names.phrases.punctuate(text) if text else ""
+        rows = () if isinstance(self.result, bool) else self.result.rows
         first = self.labels.get(str(value_of(rows[0][0]))) if rows and rows[0] else None
-        return text[:1] + said[1:] if bool(first) and text.startswith(str(first)) else said
-
-    @cached_property
-    def _values(self) -> Values:
-        plain = Names(self.labels, phrases_in(self.language, self.nouns))
-        return Values(plain, self.units or {})
+        is_name = bool(first) and text.startswith(str(first))
+        return text[:1] + sentence[1:] if is_name else sentence
 
     @cached_property
     def _names(self) -> Names:
-        """Names that say what is known of constants: `the diameter of Mercury (4,879 km)`."""
-        phrases = self._values.names.phrases
+        """Names with the values of constants: `the diameter of Mercury (4,879 km)`."""
         constants = {
-            name: self._values.text(terms[0], name)
-            for name, terms in self._columns().items()
-            if len(terms) == 1 and isinstance(self._owner(name), NamedNode)
+            name: self._write_value(terms[0], name)
+            for name, terms in self._list_decided().items()
+            if len(terms) == 1 and isinstance(self._find_owner(name), NamedNode)
         }
-        return Names(self.labels, phrases, values=constants, written=self._values.bound)
+        return Names(self.labels, self._phrases, facts=self.facts, values=constants)
 
-    def _columns(self) -> dict[str, list[Term | None]]:
-        """The different values of each variable that decided."""
+    @cached_property
+    def _phrases(self) -> Phrases:
+        return phrases_in(self.language, self.nouns)
+
+    @cached_property
+    def _writer(self) -> ValueWriter:
+        return ValueWriter(self._phrases)
+
+    def _write_value(self, term: Term | None, variable: str = "") -> str:
+        return write_term(
+            term, self._writer, self.labels, (self.units or {}).get(variable), variable
+        )
+
+    def _list_decided(self) -> dict[str, list[Term | None]]:
+        """Return the different values of each variable that decided."""
         result = self.decided or SelectResult((), ())
         return {name: list(dict.fromkeys(result.column(name))) for name in result.variables}
 
-    def _owner(self, name: str) -> Term | Variable | None:
-        """What a variable is a value of."""
-        patterns = [one for one in self.query.where.elements if isinstance(one, Pattern)]
-        return next((one.subject for one in patterns if one.object == Variable(name)), None)
+    def _find_owner(self, name: str) -> Term | Variable | None:
+        """Return the subject of a variable's value."""
+        patterns = _list_patterns(self.query)
+        return next((p.subject for p in patterns if p.object == Variable(name)), None)
 
     def say(self, key: str, *parts: object) -> str:
         """Return a phrase of the language with its parts."""
-        return self._names.phrases.say(key, *parts)
+        return self._phrases.say(key, *parts)
 
-    def _holds(self) -> str:
-        key, claim = Sentence(self.query, self._names).claim()
-        compares = any(isinstance(one, Filter) for one in self.query.where.elements)
-        said = "said yes" if self.given else "said no"
+    def _judge(self) -> str:
+        """Return the answer of a yes-no question: `Yes, Titan orbits Saturn`."""
+        key, claim = Sentence(self.query, self._names).make_claim()
+        compares = any(isinstance(part, Filter) for part in self.query.where.elements)
+        answer = "said yes" if self.result else "said no"
         if key == "is there":
-            return self.say(f"{said} there", claim)
-        return self.say(said if self.given or compares else "said no fact", claim)
+            if self._phrases.is_english and not self.result:
+                claim = _negate(claim)
+            return self.say(f"{answer} there", claim)
+        if not self.result and compares and self._phrases.is_english and claim.count(" is ") == 1:
+            return f"no, {claim.replace(' is ', ' is not ')}"
+        return self.say(answer if self.result or compares else "said no fact", claim)
 
-    def _table(self, given: SelectResult) -> str:
+    def _tell(self, result: SelectResult) -> str:
         if self.query.form != "SELECT" or not self.query.columns:
             return ""
-        told = Sentence(self._whole(given), self._names)
-        told.is_of_one = len(given.rows) == 1
-        phrase = " ".join(told.text().split()).rstrip(",")
-        phrase = phrase if len(phrase) <= _LONG else ""
-        if not given.rows:
-            return self.say("said nothing", phrase) if phrase else ""
-        number = "" if any(one.limit for one in told.scope.selects) else self._count(phrase)
-        if number:
-            return number
-        if len(given.rows) == 1 < len(given.variables) and isinstance(given.rows[0][0], Literal):
-            return self.say("said list", self._each(told, given), phrase)
-        if told.described() is not None:
-            return self._description(given)
-        items = self._items(given)
+        query = self._fit_limit(self._drop_names(result), result)
+        sentence = Sentence(query, self._names)
+        sentence.is_single = len(result.rows) == 1
+        sentence.shows_measure = self._shows_measure(result)
+        phrase = " ".join(sentence.write().split()).rstrip(",")
+        phrase = phrase if len(phrase) <= _MAX_CHARACTERS else ""
+        if not result.rows:
+            return self._tell_nothing(phrase)
+        count = "" if any(s.limit for s in sentence.scope.selects) else self._count(phrase)
+        if count:
+            return count
+        if len(result.rows) == 1 < len(result.variables) and isinstance(result.rows[0][0], Literal):
+            return self.say("said list", self._list_row(sentence, result), phrase)
+        if sentence.write_described() is not None:
+            return self._describe(result)
+        items = self._list_items(result)
         if not items or "" in items:
             return ""
-        if self.query.group_by and len(given.variables) == 2 and len(items) > 1:
-            return self._ranked(given, items)
-        return self._listed(told, phrase, items, given)
+        if self.query.group_by and len(result.variables) == 2 and len(items) > 1:
+            return self._rank(result, items)
+        articles = {
+            self._write_value(row[0]): self._names.name_thing(row[0].value)
+            for row in result.rows
+            if isinstance(row[0], NamedNode)
+        }
+        named = {articles.get(name, name): values for name, values in items.items()}
+        statement = sentence.write_statement(self._join_items(named), is_many=len(items) > 1)
+        if statement and query is self.query:
+            return statement
+        return self._combine(sentence, phrase, items, result)
 
-    def _description(self, given: SelectResult) -> str:
-        """What is said of one thing: its classes, then its values by their predicates."""
-        found: dict[str, list[str]] = {}
-        rows = sorted(given.rows, key=lambda row: value_of(row[0]) != v.RDF_TYPE)
+    def _tell_nothing(self, phrase: str) -> str:
+        """Return that there is no row: `The graph has no moons that orbit Venus`."""
+        if not phrase:
+            return ""
+        sentence = Sentence(self.query, self._names)
+        if sentence.is_plain_list(phrase) and phrase.startswith("the "):
+            return self.say("said has none", phrase.removeprefix("the "))
+        is_value = phrase.startswith("the ") and not self.query.order and not self.query.having
+        return self.say("said no value" if is_value else "said nothing", phrase)
+
+    def _fit_limit(self, query: Query, result: SelectResult) -> Query:
+        """Return the query with the number of its rows as its limit if that is smaller."""
+        if query.order and query.limit and 1 < len(result.rows) < query.limit:
+            return replace(query, limit=len(result.rows))
+        return query
+
+    def _shows_measure(self, result: SelectResult) -> bool:
+        """Return whether each row has the measure beside it that sorts the rows, with a unit."""
+        by = unwrap(self.query.order[0][0]) if self.query.order else None
+        is_named = isinstance(by, Variable) and by.value in (self.units or {})
+        return is_named and len(result.variables) == 1 and bool(self._find_deciding())
+
+    def _describe(self, result: SelectResult) -> str:
+        """Return the classes of one thing, then its values by their predicates."""
+        values: dict[str, list[str]] = {}
+        rows = sorted(result.rows, key=lambda row: value_of(row[0]) != v.RDF_TYPE)
         for predicate, value, *_ in rows:
             if isinstance(predicate, NamedNode):
                 is_class = predicate.value == v.RDF_TYPE
-                noun = "" if is_class else self._names.relation(predicate).text.strip("“”„«» ")
-                found.setdefault(noun, []).append(self._values.text(value, predicate.value))
-        if not found:
+                noun = "" if is_class else self._names.name_class(predicate.value)
+                values.setdefault(noun, []).append(self._write_value(value, predicate.value))
+        if not values:
             return ""
-        subject = next(p.subject for p in self.query.where.elements if isinstance(p, Pattern))
-        values = {noun: ", ".join(dict.fromkeys(filter(None, of))) for noun, of in found.items()}
-        said = (": ".join(filter(None, pair)) for pair in values.items())
-        return self.say("said of", self._names.term(subject), "; ".join(said))
+        subject = _list_patterns(self.query)[0].subject
+        texts = {noun: ", ".join(dict.fromkeys(filter(None, of))) for noun, of in values.items()}
+        pairs = (": ".join(filter(None, pair)) for pair in texts.items())
+        name = self._names.name_term(subject) if not isinstance(subject, Variable) else ""
+        return self.say("said of", name.removeprefix("the "), "; ".join(pairs))
 
-    def _whole(self, given: SelectResult) -> Query:
-        """The query, without the things that it gives if these are all of its answer.
+    def _drop_names(self, result: SelectResult) -> Query:
+        """Return the query without the things that it names if these are all of its answer.
 
         So "only the first five" names its things once.
         """
-        one, where = Variable(given.variables[0]), self.query.where
-        kept = [e for e in where.elements if not (isinstance(e, Given) and e.variables == (one,))]
-        named = [e for e in where.elements if e not in kept and isinstance(e, Given)]
-        rows = {row[0] for row in given.rows}
+        first, where = Variable(result.variables[0]), self.query.where
+        named = [
+            part
+            for part in where.elements
+            if isinstance(part, ValuesClause) and part.variables == (first,)
+        ]
+        kept = tuple(part for part in where.elements if part not in named)
+        rows = {row[0] for row in result.rows}
         is_all = len(named) == 1 and {row[0] for row in named[0].rows} == rows
-        if not is_all or not any(isinstance(e, Pattern) and e.subject == one for e in kept):
+        if not is_all or not any(isinstance(p, Pattern) and p.subject == first for p in kept):
             return self.query
-        return replace(self.query, where=replace(where, elements=tuple(kept)))
+        return replace(self.query, where=replace(where, elements=kept))
 
     def _count(self, phrase: str) -> str:
-        """`There are 12 crewed missions`; empty if the query is no mere count."""
-        assert isinstance(self.given, SelectResult)
-        match self.query.columns, self.given.rows:
-            case [(_, Call(name=name))], [(Literal() as value,)] if name.startswith("COUNT"):
+        """Return `There are 12 crewed missions`; empty if the query is no mere count."""
+        assert isinstance(self.result, SelectResult)
+        match self.query.columns, self.result.rows:
+            case [(_, Call(name=name) as call)], [(Literal() as value,)] if name.startswith(
+                "COUNT"
+            ):
                 before, _, after = self.say("the", self.say("number", "\0")).partition("\0")
-                if phrase.startswith(before) and phrase.endswith(after) and value.value != "1":
-                    things = phrase[len(before) : len(phrase) - len(after)].rstrip(",")
-                    if value.value == "0":
-                        return self.say("said none", things)
-                    return self.say("said number", self._values.text(value), things)
+                if not phrase.startswith(before) or not phrase.endswith(after):
+                    return ""
+                things = phrase[len(before) : len(phrase) - len(after)].rstrip(",")
+                if value.value == "0":
+                    return self.say("said none", things)
+                if value.value == "1":
+                    return self._count_one(call)
+                return self.say("said number", self._write_value(value), things)
         return ""
 
-    def _items(self, given: SelectResult) -> dict[str, list[str]]:
-        """The values of each thing, or what decided on it, in the order of the rows."""
-        decided = self._deciding() if len(given.variables) == 1 else {}
-        found: dict[str, list[str]] = {}
-        things = (at for at, term in enumerate(given.rows[0]) if isinstance(term, NamedNode))
-        first = next(things, 0)
-        for row in given.rows:
-            said = [*map(self._values.text, row, given.variables)]
-            name = said.pop(first)
-            found.setdefault(name, []).extend([*said, decided.get(row, "")])
-        return {name: list(dict.fromkeys(filter(None, said))) for name, said in found.items()}
+    def _count_one(self, call: Call) -> str:
+        """Return `There is 1 moon that orbits Earth`; empty if the count is of something else."""
+        match call.arguments:
+            case (Variable() as counted,):
+                single = Sentence(replace(self.query, columns=((counted, None),)), self._names)
+                single.is_single = True
+                phrase = single.write()
+                if self._phrases.is_english and single.find_root() == counted:
+                    return f"there is 1 {phrase.removeprefix('the ')}"
+        return ""
 
-    def _each(self, told: Sentence, given: SelectResult) -> str:
-        """The values of one row by what they are: `diameter 6,792 km and mass …`."""
-        said = [
-            f"{told.teller.noun(Variable(name))} {self._values.text(term, name)}"
-            for name, term in zip(given.variables, given.rows[0], strict=True)
+    def _list_items(self, result: SelectResult) -> dict[str, list[str]]:
+        """Return the values of each thing, or what decided on it, in the order of the rows."""
+        decided = self._find_deciding() if len(result.variables) == 1 else {}
+        items: dict[str, list[str]] = {}
+        things = (at for at, term in enumerate(result.rows[0]) if isinstance(term, NamedNode))
+        first = next(things, 0)
+        for row in result.rows:
+            values = [*map(self._write_value, row, result.variables)]
+            name = values.pop(first)
+            items.setdefault(name, []).extend([*values, decided.get(row, "")])
+        return {name: list(dict.fromkeys(filter(None, values))) for name, values in items.items()}
+
+    def _list_row(self, sentence: Sentence, result: SelectResult) -> str:
+        """Return the values of one row by their nouns: `diameter 6,792 km and mass …`."""
+        values = [
+            f"{sentence.writer.find_noun(Variable(name))} {self._write_value(term, name)}"
+            for name, term in zip(result.variables, result.rows[0], strict=True)
             if term is not None
         ]
-        return self._names.phrases.listed(said)
+        return self._phrases.join_list(values)
 
-    def _deciding(self) -> dict[Row, str]:
-        """What decided on each row, in words; nothing if a row has several such values."""
-        if self.decided is None or isinstance(self.given, bool):
+    def _find_deciding(self) -> dict[Row, str]:
+        """Return what decided on each row, in words; nothing if a row has several such values."""
+        if self.decided is None or isinstance(self.result, bool):
             return {}
-        wide = len(self.given.variables)
-        own = {Variable(name) for name in self.given.variables}
-        owners = {name: self._owner(name) for name in self.decided.variables[wide:]}
+        width = len(self.result.variables)
+        own = {Variable(name) for name in self.result.variables}
+        owners = {name: self._find_owner(name) for name in self.decided.variables[width:]}
         names = [name for name, owner in owners.items() if not isinstance(owner, NamedNode)]
         names.sort(key=lambda name: owners[name] not in own)
         if not names:
             return {}
-        at, found = self.decided.variables.index(names[0]), dict[Row, list[Term | None]]()
+        at, values = self.decided.variables.index(names[0]), dict[Row, list[Term | None]]()
         for row in self.decided.rows:
-            found.setdefault(row[:wide], []).append(row[at])
-        if not self.query.order and any(len(terms) > 1 for terms in found.values()):
+            values.setdefault(row[:width], []).append(row[at])
+        if not self.query.order and any(len(terms) > 1 for terms in values.values()):
             return {}
         last = -1 if self.query.order and self.query.order[0][1] else 0
         return {
-            row: self._values.text(sorted(terms, key=order_of_term)[last], names[0])
-            for row, terms in found.items()
+            row: self._write_value(sorted(terms, key=order_of_term)[last], names[0])
+            for row, terms in values.items()
         }
 
-    def _ranked(self, given: SelectResult, items: Mapping[str, list[str]]) -> str:
-        """`Most: NASA (83), then ESA (12) and 9 more`: groups, the greatest first."""
+    def _rank(self, result: SelectResult, items: Mapping[str, list[str]]) -> str:
+        """Return `Most: NASA (83), then ESA (12) and 9 more`: groups, the greatest first."""
         name, call = self.query.columns[-1]
-        if not isinstance(call, Call) or not call.is_aggregate or given.variables[1] != name.value:
-            return self._listing(items)
-        if not any(items.values()):
-            return self._listing(items)  # groups of nothing that can be added up
-        rows = sorted(given.rows, key=lambda row: order_of_term(row[1]), reverse=True)
-        names = list(dict.fromkeys(self._values.text(row[0], given.variables[0]) for row in rows))
-        said = [_beside(one, items[one]) for one in names]
+        is_last = isinstance(call, Call) and call.is_aggregate and result.variables[1] == name.value
+        if not is_last or not isinstance(call, Call) or not any(items.values()):
+            return self._join_items(items)
+        rows = sorted(result.rows, key=lambda row: order_of_term(row[1]), reverse=True)
+        variable = result.variables[0]
+        names = list(dict.fromkeys(self._write_value(row[0], variable) for row in rows))
         if len({tuple(values) for values in items.values()}) == 1:
-            return self.say("said alike", self._enumerated(names), items[names[0]][0])
+            return self.say("said alike", self._join_cut(names), items[names[0]][0])
+        texts = [_add_values(name, items[name]) for name in names]
         key = "said most" if call.name.startswith(("COUNT", "SUM")) else "said highest"
-        return self.say(key, self.say("said then", said[0], self._enumerated(said[1:], _MEASURED)))
+        rest = self._join_cut(texts[1:], _FEWER_WITH_VALUES)
+        return self.say(key, self.say("said then", texts[0], rest))
 
-    def _listed(
-        self, told: Sentence, phrase: str, items: Mapping[str, list[str]], given: SelectResult
+    def _combine(
+        self, sentence: Sentence, phrase: str, items: Mapping[str, list[str]], result: SelectResult
     ) -> str:
-        """The things, and what they are: `… are the moons whose …`."""
-        listed = self._listing(items)
+        """Return the things and the reading in one sentence: `… are the moons whose …`."""
+        listed = self._join_items(items)
         if not phrase:
             return listed
-        if told.query is not self.query:
-            return self.say("said some", listed, phrase, self._values.number(len(items)))
-        begins = phrase.startswith(self.say("the", ""))
-        are_things = isinstance(given.rows[0][0], NamedNode) and not told.scope.selects
-        is_of_one = not are_things or self.query.limit == 1 or self._is_value(told, phrase)
-        is_listed = told.root() in told.asked() and len(given.variables) == 1
-        if len(items) == 1 and begins and (is_of_one or self.query.is_aggregate):
+        number = self._writer.write_number(len(items))
+        if len(sentence.query.where.elements) < len(self.query.where.elements):
+            return self.say("said some", listed, phrase, number)
+        query, begins = self.query, phrase.startswith(self.say("the", ""))
+        selects = [s for s in sentence.scope.selects if not s.is_aggregate or s.group_by]
+        are_things = isinstance(result.rows[0][0], NamedNode) and not selects
+        is_listed = sentence.find_root() in sentence.list_asked() and len(result.variables) == 1
+        is_first = query.limit == 1 and bool(query.order) and not query.is_aggregate
+        if self._phrases.is_english and is_first and is_listed and begins and len(items) == 1:
+            return self.say("said first", listed, phrase)
+        is_single = not are_things or query.limit == 1 or self._is_value(sentence, phrase)
+        if len(items) == 1 and begins and (is_single or query.is_aggregate):
             return self.say("said is", phrase, listed)
-        if is_listed and begins and not self.query.group_by and not is_of_one:
-            return self.say("said are" if len(items) > 1 else "said only", listed, phrase)
-        return self.say("said list", listed, phrase)
+        if is_listed and begins and not query.group_by and not is_single:
+            if len(items) == 1:
+                return self.say("said only", listed, phrase.removeprefix("the "))
+            is_counted = len(items) >= _MIN_COUNTED_ITEMS or " " not in phrase.removeprefix("the ")
+            is_counted &= not query.limit and result.truncated is None
+            if self._phrases.is_english and is_counted and sentence.is_plain_list(phrase):
+                return self.say("said counted", listed, phrase.removeprefix("the "), number)
+            return self.say("said are", listed, phrase)
+        is_column = begins and not is_listed and len(result.variables) == 1 and not query.group_by
+        if self._phrases.is_english and is_column and not selects:
+            if len(items) == 1:
+                return self.say("said is", phrase, listed)
+            if sentence.names_many:
+                return self.say("said is many", phrase, listed)
+        plain = phrase.removeprefix("the ") if sentence.is_plain_list(phrase) else phrase
+        return self.say("said list", listed, plain)
 
-    def _is_value(self, told: Sentence, phrase: str) -> bool:
-        """Whether it is what a thing has, by a noun: `the launch site of Apollo 11`."""
-        if not isinstance(told.root(), Variable):
+    def _is_value(self, sentence: Sentence, phrase: str) -> bool:
+        """Return whether the result is a thing's value by a noun: `the launch site of Apollo 11`."""
+        root = sentence.find_root()
+        if not isinstance(root, Variable):
             return True
         return any(
-            isinstance(one, Pattern)
-            and isinstance(one.subject, NamedNode)
-            and one.object == told.root()
-            and phrase.startswith(self.say("the", self._names.relation(one.predicate).text) + " ")
-            for one in self.query.where.elements
+            isinstance(p.subject, NamedNode)
+            and p.object == root
+            and phrase.startswith(self.say("the", self._names.find_entry(p.predicate).text) + " ")
+            for p in _list_patterns(self.query)
         )
 
-    def _listing(self, items: Mapping[str, list[str]]) -> str:
-        fewer = _MEASURED if any(items.values()) else 0
-        said = [_beside(name, values) for name, values in items.items()]
-        return self._enumerated(said, fewer)
+    def _join_items(self, items: Mapping[str, list[str]]) -> str:
+        fewer = _FEWER_WITH_VALUES if any(items.values()) else 0
+        return self._join_cut([_add_values(*item) for item in items.items()], fewer)
 
-    def _enumerated(self, said: Sequence[str], fewer: int = 0) -> str:
-        """Texts as a list, many cut with their number: `…, Io and 9 more`."""
-        phrases = self._names.phrases
-        cut = isinstance(self.given, SelectResult) and self.given.truncated is not None
-        if len(said) <= _ALL - fewer and not cut:
-            return phrases.listed(said)
-        left = self._values.number(len(said) - _SOME + fewer)
-        more = self.say("said many more") if cut else self.say("said more", left)
-        return phrases.listed([*said[: _SOME - fewer], more])
+    def _join_cut(self, texts: Sequence[str], fewer: int = 0) -> str:
+        """Return texts as a list, a long one cut with its number: `…, Io and 9 more`."""
+        is_cut = isinstance(self.result, SelectResult) and self.result.truncated is not None
+        if len(texts) <= _MAX_LISTED - fewer and not is_cut:
+            return self._phrases.join_list(texts)
+        number = self._writer.write_number(len(texts) - _MAX_SHOWN + fewer)
+        more = self.say("said many more") if is_cut else self.say("said more", number)
+        return self._phrases.join_list([*texts[: _MAX_SHOWN - fewer], more])
 
 
-def _beside(name: str, values: Sequence[str]) -> str:
-    """`Ganymede (5,268 km)`."""
-    more = ", …" if len(values) > _WIDE else ""
-    return f"{name} ({', '.join(values[:_WIDE])}{more})" if values else name
+def _negate(claim: str) -> str:
+    """Return an English phrase of one thing as one of none: `no moon that orbits Venus`."""
+    for some, none in (("something", "nothing"), ("someone", "no one")):
+        if claim.startswith(some):
+            return none + claim.removeprefix(some)
+    return f"no {without_article(claim)}"
 
 
-@dataclass(frozen=True)
-class Values:
-    """Writes terms in the language of the names; `units` are those of variables, by their names."""
-
-    names: Names
-    units: Mapping[str, Unit]
-
-    def text(self, term: Term | None, variable: str = "") -> str:
-        """Return a term in words: a resource by its label, a value as people write it.
-
-        Empty for what has no words: a blank node, a triple, nothing.
-        """
-        match term:
-            case NamedNode():
-                return _short(self.names.iri(term.value))
-            case Literal():
-                return self._literal(term, variable)
-            case _:
-                return ""
-
-    def bound(self, literal: Literal) -> str:
-        """Return a value that things are compared with; four digits may be a year."""
-        return literal.value if _SHORT.fullmatch(literal.value) else self._literal(literal, "")
-
-    def number(self, value: float | Decimal) -> str:
-        """Return a number with the separators of the language; a huge or a tiny one as a power."""
-        size = abs(float(value))
-        if size and not _SCIENTIFIC[1] <= size < _SCIENTIFIC[0]:
-            digits, _, exponent = f"{float(value):.6e}".partition("e")
-            return f"{self._plain(Decimal(digits))} × 10{str(int(exponent)).translate(_RAISED)}"
-        return self._plain(Decimal(value))
-
-    def _plain(self, value: Decimal) -> str:
-        least = _DECIMALS if abs(value) >= 1 else 9
-        if abs(value) >= 1 and value != round(value, _ENDLESS):
-            least = 2
-        text = f"{round(value, least):,f}"
-        whole, _, rest = text.partition(".")
-        if len(whole.lstrip("-").replace(",", "")) <= int(self._said("ungrouped")):
-            whole = whole.replace(",", "")
-        rest = rest.rstrip("0")
-        return whole.replace(",", self._said("group")) + (
-            self._said("point") + rest if rest else ""
-        )
-
-    def _said(self, key: str) -> str:
-        return self.names.phrases.written[key]
-
-    def _literal(self, term: Literal, variable: str) -> str:
-        datatype = term.datatype.value
-        if datatype == v.XSD_BOOLEAN:
-            return self.names.literal(term)
-        if datatype in v.DATE_DATATYPES:
-            return self._date(term.value)
-        own = "" if datatype.startswith(v.XSD) or term.language else datatype
-        unit = unit_of_text(words_of_local_name(own)) if own else self.units.get(variable)
-        if datatype in v.NUMERIC_DATATYPES or unit is not None:
-            found = _number(term.value)
-            is_year = datatype in v.INTEGER_DATATYPES and "year" in variable.lower()
-            if found is not None and is_year:
-                return str(found)
-            if found is not None:
-                return self.with_unit(self.number(found), unit)
-        return _short(term.value)
-
-    def with_unit(self, number: str, unit: Unit | None) -> str:
-        """Return a number with its unit, as far as that has a sign or a name in the language."""
-        sign = unit_text(unit, self.names.phrases) if unit is not None else ""
-        return f"{number} {sign}" if sign else number
-
-    def _date(self, text: str) -> str:
-        found = _DATE.match(text)
-        if found is None or found[1].startswith("-"):
-            return text
-        year, month, day, time = found.groups()
-        named = self._said("months").split()
-        if month is None or not 1 <= int(month) <= len(named):
-            return year.lstrip("0") or year
-        if day is None:
-            return self._said("month").format(named[int(month) - 1], int(year))
-        first = self.names.phrases.written.get("first day", "{0}") if int(day) == 1 else "{0}"
-        said = self._said("day").format(first.format(int(day)), named[int(month) - 1], int(year))
-        return f"{said}, {time}" if time and time != "00:00" else said
+def _add_values(name: str, values: Sequence[str]) -> str:
+    """Return a name with values beside it: `Ganymede (5,268 km)`."""
+    more = ", …" if len(values) > _MAX_VALUES else ""
+    return f"{name} ({', '.join(values[:_MAX_VALUES])}{more})" if values else name
 
 
-def unit_text(unit: Unit, phrases: Phrases) -> str:
-    """Return the sign or the name of a unit, with how many it is of; empty if it has none."""
-    sign = unit.sign or phrases.written.get(f"unit {unit.name}", "")
-    if unit.scale != 1.0 and sign:
-        many = phrases.written.get(f"times {unit.scale:.0f}", "")
-        return many.format(sign) if many else ""
-    return sign
+def write_term(
+    term: Term | None,
+    writer: ValueWriter,
+    labels: Mapping[str, str],
+    unit: Unit | None = None,
+    variable: str = "",
+) -> str:
+    """Return a term in words: a resource by its label, a value as people write it.
 
-
-def _number(text: str) -> Decimal | None:
-    try:
-        found = Decimal(text)
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() and math.isfinite(float(found)) else None
-
-
-def visible(text: str) -> str:
-    """Return a text on one line, without characters that would hide or turn around others."""
-    return " ".join(_CONTROLS.sub(" ", text).split())
-
-
-def _short(text: str) -> str:
-    line = visible(text)
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
+    Empty for what has no words: a blank node, a triple, nothing.
+    """
+    match term:
+        case NamedNode():
+            return shorten_line(Names(labels, writer.phrases).name_iri(term.value))
+        case Literal():
+            return writer.write_literal(term, unit, variable)
+        case _:
+            return ""

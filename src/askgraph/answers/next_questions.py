@@ -28,10 +28,10 @@ from askgraph.answers.example_questions import (
     most_in_words,
     starters_of,
 )
-from askgraph.answers.headline import unit_of
 from askgraph.answers.resource import classes_of
 from askgraph.answers.verbalize import labels_of
 from askgraph.answers.verbalize.phrases import is_uncounted, phrases_in
+from askgraph.answers.verbalize.schema_facts import find_unit
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import same_language
@@ -165,7 +165,7 @@ class _About:
         cls = self.cls
         noun = self.noun(cls) if cls else ""
         is_counted = not is_uncounted(noun)
-        many = phrases_in(self.language).plural(noun)
+        many = phrases_in(self.language).pluralize(noun)
         values = [
             self.say("next value", label, name)
             for name in self.names[:1]
@@ -202,7 +202,7 @@ class _About:
 
     def size(self, measure: PredicateProfile) -> str:
         """What the most of a measure is called in English."""
-        return most_in_words(unit_of(measure, self.graph.arrays))
+        return most_in_words(find_unit(measure, self.graph.arrays))
 
     def is_bare(self, label: str) -> bool:
         """Whether a noun stands as it is behind "by": no German adjective is before it."""
@@ -211,7 +211,7 @@ class _About:
     def say(self, key: str, *parts: str) -> str:
         """A question, with a capital at its start."""
         phrases = phrases_in(self.language)
-        return phrases.capitalised(phrases.say(key, *parts))
+        return phrases.capitalize(phrases.say(key, *parts))
 
     @cached_property
     def used(self) -> set[str]:
@@ -265,7 +265,9 @@ class _About:
     def noun(self, item: ClassProfile | PredicateProfile) -> str:
         """What a class or predicate is called in the asker's language; empty if it is in none."""
         said = called_in(item, self.language)
-        return phrases_in(self.language).singular(said) if isinstance(item, ClassProfile) else said
+        return (
+            phrases_in(self.language).singularize(said) if isinstance(item, ClassProfile) else said
+        )
 
     @cached_property
     def properties(self) -> list[tuple[PredicateProfile, str]]:

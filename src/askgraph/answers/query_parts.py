@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal as Choice
 
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.verbalize import in_words, written_out
-from askgraph.answers.verbalize.phrases import LABEL_SERVICE, Names, Phrases, Relation, phrases_in
+from askgraph.answers.verbalize.lexicon import LexicalEntry
+from askgraph.answers.verbalize.names import Names
+from askgraph.answers.verbalize.phrases import Phrases, phrases_in
+from askgraph.answers.verbalize.schema_facts import SchemaFacts
+from askgraph.answers.verbalize.scope import LABEL_SERVICE
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql import Call, Nested, Path, Pattern, Query, children
 from askgraph.sparql.parser import parse_query, read
@@ -54,24 +58,31 @@ class ReadBack:
 
 
 def read_back(
-    query: str, labels: Mapping[str, str], *, language: str = "en", nouns: str | None = None
+    query: str,
+    labels: Mapping[str, str],
+    *,
+    language: str = "en",
+    nouns: str | None = None,
+    facts: SchemaFacts | None = None,
 ) -> ReadBack:
-    """Return a query in words with its parts; `labels`, `language` and `nouns` as for `in_words`.
+    """Return a query in words with its parts; the other arguments are those of `in_words`.
 
     A query that cannot be read has one piece that says so, and no part.
     """
-    text = in_words(query, labels, language=language, nouns=nouns)
+    text = in_words(query, labels, language=language, nouns=nouns, facts=facts)
     spoken = phrases_in(language, nouns)
     parts = parts_of(query)
     pieces: tuple[Piece, ...] = (Piece(text),)
     if not parts or unmarked(text) != text:
         return ReadBack(pieces, parts)
-    every = _pieces(query, labels, spoken, {part.term: n for n, part in enumerate(parts)}, text)
+    every = _pieces(
+        query, labels, spoken, {part.term: n for n, part in enumerate(parts)}, text, facts
+    )
     if every is not None:
         return ReadBack(every, parts)
     taken: dict[NamedNode | Literal, int] = {}
     for number, part in enumerate(parts[:_TRIED]):
-        more = _pieces(query, labels, spoken, {**taken, part.term: number}, text)
+        more = _pieces(query, labels, spoken, {**taken, part.term: number}, text, facts)
         if more is not None:
             taken, pieces = {**taken, part.term: number}, more
     return ReadBack(pieces, parts)
@@ -103,10 +114,11 @@ def _pieces(
     spoken: Phrases,
     marks: Mapping[NamedNode | Literal, int],
     text: str,
+    facts: SchemaFacts | None,
 ) -> tuple[Piece, ...] | None:
     """The text in pieces by these marks; None if the marks change what it says."""
     phrases = MarkedPhrases(spoken.language, spoken.nouns)
-    marked = written_out(query, MarkedNames(labels, phrases, marks))
+    marked = written_out(query, MarkedNames(labels, phrases, marks, facts))
     if unmarked(marked) != text:
         return None
     return tuple(Piece(*cut) for cut in cut_at_marks(marked))
@@ -185,26 +197,25 @@ class MarkedPhrases(Phrases):
             return _through(lambda text: said("a", text), str(parts[0]))
         return said(key, *parts)
 
-    def one(self, noun: str) -> str:
+    def add_article(self, noun: str) -> str:
         """Return a noun with its article."""
-        return _through(super().one, noun)
+        return _through(super().add_article, noun)
 
-    def plural(self, noun: str) -> str:
+    def pluralize(self, noun: str) -> str:
         """Return the plural of a noun."""
-        return _through(super().plural, noun)
+        return _through(super().pluralize, noun)
 
-    def verb(self, text: str, *, many: bool) -> str:
-        """Return a verb as it stands after one subject or many."""
-        said = super().verb
-        return _through(lambda plain: said(plain, many=many), text)
+    def agree(self, verb: str) -> str:
+        """Return a verb as it stands after several subjects."""
+        return _through(super().agree, verb)
 
-    def instead(self, text: str, word: str) -> str:
+    def substitute(self, text: str, word: str) -> str:
         """Return the word that stands in the place of a text, between its marks."""
         return f"{text[0]}{word}{text[-1]}" if _MARK.match(text) else word
 
-    def capitalised(self, text: str) -> str:
+    def capitalize(self, text: str) -> str:
         """Return a text with a capital at its start."""
-        return _through(super().capitalised, text)
+        return _through(super().capitalize, text)
 
 
 class MarkedNames(Names):
@@ -215,32 +226,50 @@ class MarkedNames(Names):
         labels: Mapping[str, str],
         phrases: MarkedPhrases,
         marks: Mapping[NamedNode | Literal, int],
+        facts: SchemaFacts | None = None,
     ) -> None:
-        super().__init__(labels, phrases)
-        self._plain = Names(labels, Phrases(phrases.language, phrases.nouns))
+        super().__init__(labels, phrases, facts=facts)
+        self._plain = Names(labels, Phrases(phrases.language, phrases.nouns), facts=facts)
         self._marks = marks
 
-    def iri(self, iri: str) -> str:
+    def name_iri(self, iri: str) -> str:
         """Return the label of an IRI, or the words in it."""
-        return self._marked(NamedNode(iri), self._plain.iri(iri))
+        return self._marked(NamedNode(iri), self._plain.name_iri(iri))
 
-    def literal(self, literal: Literal) -> str:
+    def name_thing(self, iri: str) -> str:
+        """Return the name of a thing, its article before the mark."""
+        name = self._plain.name_thing(iri)
+        article = "the " if name.startswith("the ") else ""
+        return article + self._marked(NamedNode(iri), name.removeprefix(article))
+
+    def name_literal(self, literal: Literal, *, is_measure: bool = False) -> str:
         """Return a value."""
-        return self._marked(literal, self._plain.literal(literal))
+        return self._marked(literal, self._plain.name_literal(literal, is_measure=is_measure))
 
-    def class_noun(self, iri: str) -> str:
+    def name_class(self, iri: str) -> str:
         """Return a class in words."""
-        return self._marked(NamedNode(iri), self._plain.class_noun(iri))
+        return self._marked(NamedNode(iri), self._plain.name_class(iri))
 
-    def type_noun(self, iri: str) -> str:
+    def name_type(self, iri: str) -> str:
         """Return a class in words, in the singular."""
-        return self._marked(NamedNode(iri), self._plain.type_noun(iri))
+        return self._marked(NamedNode(iri), self._plain.name_type(iri))
 
-    def _of_iri(self, iri: str) -> Relation:
-        relation = self._plain.relation(NamedNode(iri))
+    def is_person(self, iri: str) -> bool:
+        """Return whether the instances of a class are people."""
+        return self._plain.is_person(iri)
+
+    def describe_flag(self, entry: LexicalEntry, condition: str) -> str:
+        """Return what a thing is of which a property is true or false."""
+        plain = entry.map_texts(unmarked)
+        flag = self._plain.describe_flag(plain, unmarked(condition))
+        label = plain.label or plain.text
+        return flag.replace(label, entry.label or entry.text) if flag else ""
+
+    def _make_entry(self, iri: str) -> LexicalEntry:
+        entry = self._plain.find_entry(NamedNode(iri))
         if iri == RDF_TYPE:
-            return relation
-        return replace(relation, text=self._marked(NamedNode(iri), relation.text))
+            return entry
+        return entry.map_texts(lambda text: self._marked(NamedNode(iri), text))
 
     def _marked(self, term: NamedNode | Literal, text: str) -> str:
         number = self._marks.get(term)

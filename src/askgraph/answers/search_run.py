@@ -312,7 +312,7 @@ def _named(words: Sequence[str], phrases: Phrases) -> str:
     """Words of the question as they are named: each in the quotes of a language but English."""
     if phrases.language == "en":
         return repr(", ".join(words))
-    return ", ".join(map(phrases.quoted, words))
+    return ", ".join(map(phrases.quote, words))
 
 
 def _meant(links: Sequence[Link]) -> list[Link]:

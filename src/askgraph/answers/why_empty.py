@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from askgraph.answers.verbalize import Statements, in_words
-from askgraph.answers.verbalize._nouns import parts_of, unwrapped
+from askgraph.answers.verbalize import TripleReader, in_words
+from askgraph.answers.verbalize.conditions import split_condition, unwrap
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError
 from askgraph.sparql import (
@@ -106,7 +106,7 @@ def lookup_of(element: Element) -> Lookup | None:
                 but=_TELLS_NOTHING | {predicate.value},
             )
         case Filter(condition=Call(name=name, arguments=(left, right))):
-            return _nearest(name, unwrapped(left), unwrapped(right))
+            return _nearest(name, unwrap(left), unwrap(right))
         case _:
             return None
 
@@ -147,15 +147,15 @@ def _filter_changes(condition: Filter) -> Iterator[Change]:
     """Equal texts by their characters alone; parts of texts whatever the case."""
     match condition.condition:
         case Call(name="=" | "IN", arguments=(left, Literal() as right)) if not _is_ordered(right):
-            plain = Call("STR", (unwrapped(left),))
+            plain = Call("STR", (unwrap(left),))
             yield from _alike("with any language or datatype", plain, right.value)
         case Call(name="CONTAINS" | "STRSTARTS" | "STRENDS" | "REGEX", arguments=(left, right, *_)):
-            about = Call("LCASE", (Call("STR", (unwrapped(left),)),))
+            about = Call("LCASE", (Call("STR", (unwrap(left),)),))
             if isinstance(right, Literal):
                 inside = Call("CONTAINS", (about, Literal(right.value.lower())))
                 yield Change("with this text anywhere, in any case", (Filter(inside),))
         case Call(name="=", arguments=(left, Literal() as right)):
-            plain = Call("STR", (unwrapped(left),))
+            plain = Call("STR", (unwrap(left),))
             beginning = Filter(Call("STRSTARTS", (plain, Literal(right.value))))
             yield Change("with values that start so", (beginning,))
 
@@ -214,8 +214,8 @@ async def emptiness(
     """Return the same as `why_empty` in a form to build on; its suggestions are whole queries."""
     try:
         tree = _opened(tree_of(query))
-        statements = Statements(labels or {}, tree.where)
-        return await _Search(tree, endpoint, budget, statements, labels or {}).run()
+        reader = TripleReader(labels or {}, tree.where)
+        return await _Search(tree, endpoint, budget, reader, labels or {}).run()
     except QueryError:
         return None
 
@@ -228,7 +228,7 @@ def _opened(query: Query) -> Query:
             case Nested(word="", group=group):
                 elements += group.elements
             case Filter(condition=Call(name="&&")):
-                parts = parts_of(element.condition, "&&")
+                parts = split_condition(element.condition, "&&")
                 elements += [Filter(part) for part in parts if isinstance(part, Call)]
             case _:
                 elements.append(element)
@@ -242,7 +242,7 @@ class _Search:
     tree: Query
     endpoint: Endpoint
     budget: int
-    statements: Statements
+    reader: TripleReader
     labels: Mapping[str, str]
 
     @property
@@ -323,15 +323,15 @@ class _Search:
         """An element in words."""
         match element:
             case Pattern():
-                return self.statements.of(element)
+                return self.reader.read(element)
             case Filter():
                 subject = next(variables_of(element), Variable("value"))
                 plain = Query("SELECT", Group((element,)), columns=((subject, None),))
                 words = in_words(plain, self.labels).rstrip(".")
-                return _condition_words(words, self.statements.noun(subject)) or text_of(element)
+                return _condition_words(words, self.reader.name(subject)) or text_of(element)
             case Nested(group=group):
                 patterns = [part for part in group.elements if isinstance(part, Pattern)]
-                said = " and ".join(self.statements.of(pattern) for pattern in patterns)
+                said = " and ".join(self.reader.read(pattern) for pattern in patterns)
                 return f"{element.word.lower()} {said}"
             case _:
                 return text_of(element)
@@ -392,7 +392,7 @@ class _Search:
                 or value.value in lookup.but
             ):
                 continue
-            words = lookup.words.format(self.statements.term(value))
+            words = lookup.words.format(self.reader.read_term(value))
             elements = _with_value(lookup, value)
             if lookup.extreme:
                 return await self.counted(culprit, Change(words, elements))
@@ -446,7 +446,7 @@ def _suspicion(element: Element) -> int:
 
 def _condition_words(words: str, noun: str) -> str:
     """What a filter says, from the sentence on what fulfils it: `diameter is more than 5`."""
-    for head, verb in (("The things that are ", "is "), ("The things that ", "must ")):
+    for head, verb in (("Things that are ", "is "), ("Things that ", "must ")):
         if words.startswith(head):
             return f"{noun} {verb}{words[len(head) :]}"
     return ""

@@ -16,6 +16,15 @@ It comes in a file that a person can edit, as TOML or Turtle:
     word = "boats"
     same_as = "ship"
 
+    [[entry]]                          # how answers speak of a property (all keys are optional)
+    word = "crew member"
+    means = ["http://example.org/crewMember"]
+    phrase = "crewed by"               # before a value: "missions crewed by Ann"
+    inverse = "crewed"                 # of a value: "people who crewed Apollo 11"
+    plural = "crew members"
+    person = true                      # its values are people
+    most = "largest"                   # of the highest value; `least` of the lowest
+
     [[entry]]                          # a question with a query of its own
     word = "active fleet"
     query = "SELECT ?ship { ?ship a <http://example.org/Ship> }"
@@ -56,7 +65,11 @@ from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rdf_files import Described, parsed, turtle_text
 
 _MEANINGS: Final = ("means", "same_as", "query")
-_LONGEST: Final = {"word": 200, "same_as": 200, "means": 2_000, "query": 20_000}
+_WORDINGS: Final = ("phrase", "inverse", "plural", "most", "least")
+_LONGEST: Final = {
+    **{"word": 200, "same_as": 200, "means": 2_000, "query": 20_000},
+    **dict.fromkeys(_WORDINGS, 100),
+}
 """So many characters a text of an entry may have."""
 _INSTRUCTIONS: Final = 4_000
 """So many characters the instructions may have."""
@@ -65,17 +78,43 @@ _MOST: Final = 5_000
 
 
 @dataclass(frozen=True)
+class Wording:
+    """How answers speak of a property or class, where its label is not enough.
+
+    Attributes:
+        phrase: The words between a subject and a value: `crewed by`, `home ground`.
+        inverse: What the value did to the subject, in the past: `crewed`.
+        plural: The plural of the noun.
+        most: The adjective of the thing with the highest value: `largest`.
+        least: The adjective of the thing with the lowest value: `smallest`.
+        person: Whether the class has people, or the property leads to people.
+    """
+
+    phrase: str = ""
+    inverse: str = ""
+    plural: str = ""
+    most: str = ""
+    least: str = ""
+    person: bool = False
+
+    def __bool__(self) -> bool:
+        return self != Wording()
+
+
+@dataclass(frozen=True)
 class Entry:
     """A word or phrase, and one of the meanings that it can have.
 
     It `means` a property, a thing, or what is of one of several classes (IRIs), is the `same_as`
-    another word, or asks what a `query` answers.
+    another word, or asks what a `query` answers. A word that means one term may say how answers
+    speak of it.
     """
 
     word: str
     means: tuple[str, ...] = ()
     same_as: str = ""
     query: str = ""
+    wording: Wording = Wording()
 
     @cached_property
     def key(self) -> tuple[str, ...]:
@@ -83,9 +122,10 @@ class Entry:
         return name_tokens(self.word)
 
     def table(self) -> dict[str, Any]:
-        """Return it as TOML and JSON have it: its word, and its one meaning."""
+        """Return it as TOML and JSON have it: its word, its one meaning, and its wording."""
         meaning = next((key, value) for key in _MEANINGS if (value := getattr(self, key)))
-        return dict((("word", self.word), meaning))
+        wording = {key: value for key, value in asdict(self.wording).items() if value}
+        return {"word": self.word, **dict((meaning,)), **wording}
 
 
 @dataclass(frozen=True)
@@ -108,6 +148,11 @@ class Glossary:
     @cached_property
     def _by_key(self) -> Mapping[tuple[str, ...], Entry]:
         return {one.key: one for one in self.entries}
+
+    @cached_property
+    def wordings(self) -> Mapping[str, Wording]:
+        """The wordings of terms, by their IRIs."""
+        return {entry.means[0]: entry.wording for entry in self.entries if entry.wording}
 
     def of(self, word: str) -> Entry | None:
         """Return the entry of a word, in the singular or plural; None if there is none."""
@@ -170,17 +215,24 @@ def entry_of(table: Mapping[str, Any], place: str) -> Entry:
 
     It needs a word and one meaning.
     """
-    keys = ("word", *_MEANINGS)
+    keys = ("word", *_MEANINGS, *_WORDINGS, "person")
     if unknown := sorted(set(table) - {*keys}):
         raise SetupError(f"{place}: {unknown[0]!r} is none of {', '.join(keys)}")
     means = table.get("means", ())
     listed = list(means) if isinstance(means, list | tuple) else [means]
-    texts = {key: table.get(key) or "" for key in ("word", "same_as", "query")}
+    texts = {key: table.get(key) or "" for key in ("word", "same_as", "query", *_WORDINGS)}
     for key, text in (*texts.items(), *(("means", one) for one in listed)):
         if not isinstance(text, str) or len(text) > _LONGEST[key]:
             raise SetupError(f"{place}: {key!r} is a text of at most {_LONGEST[key]} characters")
     texts = {key: text.strip() for key, text in texts.items()}
-    entry = Entry(texts["word"], tuple(dict.fromkeys(listed)), texts["same_as"], texts["query"])
+    person = table.get("person", False)
+    if not isinstance(person, bool):
+        raise SetupError(f"{place}: 'person' is true or false")
+    wording = Wording(**{key: texts[key] for key in _WORDINGS}, person=person)
+    means = tuple(dict.fromkeys(listed))
+    entry = Entry(texts["word"], means, texts["same_as"], texts["query"], wording)
+    if wording and len(means) != 1:
+        raise SetupError(f"{place}: a wording is for a word that means one property or class")
     if not entry.key:
         raise SetupError(f"{place}: 'word' is the word or phrase to explain, as people write it")
     if sum(map(bool, (entry.means, entry.same_as, entry.query))) != 1:

@@ -19,7 +19,7 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode
 from rapidfuzz import fuzz
 
-from askgraph.answers.verbalize import MOST_LABELS, labels_of
+from askgraph.answers.verbalize import MAX_LABELS, labels_of
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import folded
@@ -196,8 +196,8 @@ async def annotated(
     ]
     used = sorted({iri for found in (*classes, *pairs.values()) for iri, _ in found[:candidates]})
     labels: dict[str, str] = {}
-    for at in range(0, len(used), MOST_LABELS):
-        labels |= await labels_of(used[at : at + MOST_LABELS], graph, [language or "en", "en"])
+    for at in range(0, len(used), MAX_LABELS):
+        labels |= await labels_of(used[at : at + MAX_LABELS], graph, [language or "en", "en"])
 
     def told(found: Sequence[tuple[str, float]]) -> tuple[Candidate, ...]:
         return tuple(

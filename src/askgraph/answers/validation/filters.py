@@ -19,7 +19,7 @@ from askgraph.answers.validation import (
 )
 from askgraph.answers.validation._blocks import Block, block_of, walk
 from askgraph.answers.validation._inference import Atom, Env
-from askgraph.answers.verbalize._nouns import parts_of
+from askgraph.answers.verbalize.conditions import split_condition
 from askgraph.sparql import Call, Expression, Filter
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import language_chain
@@ -72,10 +72,10 @@ class _Values:
 
     def reasons(self, condition: Expression) -> Iterator[Reason]:
         """Why a condition never holds; nothing if it may."""
-        for one in parts_of(condition, "&&"):
+        for one in split_condition(condition, "&&"):
             match one:
                 case Call(name="||"):
-                    all_reasons = [list(self.reasons(part)) for part in parts_of(one, "||")]
+                    all_reasons = [list(self.reasons(part)) for part in split_condition(one, "||")]
                     if all(all_reasons):
                         yield all_reasons[0][0]
                 case Call(name="IN", arguments=(Variable() as left, *members)) if members:
@@ -189,7 +189,7 @@ def _comparison(condition: Expression) -> tuple[Expression, str, Literal] | None
 
 
 def _bounds(condition: Expression) -> Iterator[_Bound]:
-    for left, name, right in filter(None, map(_comparison, parts_of(condition, "&&"))):
+    for left, name, right in filter(None, map(_comparison, split_condition(condition, "&&"))):
         number = _number(right)
         if number is not None and isinstance(left, Variable | Call):
             text = text_of(left)

@@ -22,16 +22,18 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.sparql import vocabulary as voc
+from askgraph.sparql.english import (
+    add_article,
+    is_plural,
+    lower_first_letter,
+    pluralize,
+    singularize,
+)
 from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.prefixes import (
     PrefixMap,
     best_label,
-    english_plural,
-    english_singular,
-    is_plural,
-    with_article,
-    within_sentence,
     words_of_local_name,
 )
 from askgraph.sparql.results import Row, Term, value_of
@@ -54,7 +56,7 @@ def called(item: ClassProfile | PredicateProfile) -> str:
     """
     name = label(item)
     if isinstance(item, ClassProfile):
-        return english_singular(name)
+        return singularize(name)
     if not item.object_classes:
         return name
     return " ".join(word for word in name.split() if word not in _OF_LINKS) or name
@@ -74,7 +76,7 @@ def is_noun(predicate: PredicateProfile) -> bool:
 
 def label(item: ClassProfile | PredicateProfile) -> str:
     """Return the English label, else the words of the IRI, as they stand in a sentence."""
-    return within_sentence(best_label(item.names, ["en"]) or words_of_local_name(item.iri))
+    return lower_first_letter(best_label(item.names, ["en"]) or words_of_local_name(item.iri))
 
 
 _LISTED = 100
@@ -373,8 +375,8 @@ def _of_kind(
 
 def _draft(filling: Mapping[str, str], plan: Plan, profile: Profile, prefixes: PrefixMap) -> Draft:
     template, noun = plan.template, called(plan.cls)
-    named = {"noun": noun, "plural": english_plural(noun), "cls": prefixes.shorten(plan.cls.iri)}
-    named |= {"a_label": with_article(filling.get("label", "")), **filling}
+    named = {"noun": noun, "plural": pluralize(noun), "cls": prefixes.shorten(plan.cls.iri)}
+    named |= {"a_label": add_article(filling.get("label", "")), **filling}
     question, query, tie = (
         text.format_map(named) for text in (template.question, template.query, template.tie)
     )

@@ -42,7 +42,7 @@ async def confirmed_steps(
                 yield Thought(f"The query taught for {taught.word!r} is not used: {problem}")
                 continue
             say = phrases_in(question.language or "en")
-            told = say.say("taught query", say.quoted(taught.word))
+            told = say.say("taught query", say.quote(taught.word))
             yield replace(answer, words=f"{answer.words} {told}")
             return
     repeats = [

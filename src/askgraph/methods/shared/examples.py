@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from askgraph.answers.verbalize import MOST_LABELS
+from askgraph.answers.verbalize import MAX_LABELS
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample, cosines, read_examples, similarities
@@ -145,8 +145,8 @@ async def _shots(context: Context, examples: Sequence[QueryExample]) -> tuple[Sh
     used = [named_iris(example.query) for example in examples]
     iris = list(dict.fromkeys(iri for one in used for iri in one))
     labels: dict[str, str] = {}
-    for at in range(0, len(iris), MOST_LABELS):
-        labels |= await labels_in(context, iris[at : at + MOST_LABELS])
+    for at in range(0, len(iris), MAX_LABELS):
+        labels |= await labels_in(context, iris[at : at + MAX_LABELS])
     return tuple(
         Shot(
             example,

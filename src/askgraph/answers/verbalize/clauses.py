@@ -1,0 +1,629 @@
+"""Clauses for the variables of one group: what they are, and all that holds of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from askgraph.answers.verbalize.forms import Head
+from askgraph.answers.verbalize.lexicon import LexicalEntry
+from askgraph.answers.verbalize.nouns import Nouns, ValueWords, shorten_repeated_noun
+from askgraph.answers.verbalize.schema_facts import NO_FACTS
+from askgraph.answers.verbalize.scope import Scope, make_scope
+from askgraph.sparql import Call, Pattern, Query, Term, variables_of
+from askgraph.sparql.vocabulary import RDF_TYPE
+
+_MAX_DEPTH = 12
+_MAX_POSSESSIVES = 1
+_FULL_CLAUSES = ("whose ", "that ", "who ", "whom ")
+_VAGUE_ROLES = frozenset("type kind role status position category".split())
+
+
+class ClauseWriter(ValueWords):
+    """Writes a group of patterns, each of them once."""
+
+    def describe(self, variable: Variable, *, many: bool, lead: str = "", tail: str = "") -> str:
+        """Return a variable with all that holds of it: `singers whose country is France`.
+
+        `lead` stands before its noun and `tail` behind it: `largest moon by diameter`.
+        """
+        noun = self.find_noun(variable)
+        head = self.write_head(variable, noun, many=many, lead=lead)
+        self.known.setdefault(variable.value, noun)
+        return " ".join(filter(None, [head, tail, *self.list_clauses(variable, many=many)]))
+
+    def write_head(self, variable: Variable, noun: str, *, many: bool, lead: str = "") -> str:
+        """Return the noun with its article or in the plural; with its owner if it has one."""
+        if noun == self.say("thing"):
+            is_person = self.is_person(variable)
+            if lead:
+                person = "people" if many else "person"
+                plain = person if is_person else self.say("things") if many else noun
+                return (
+                    self.phrases.add_article(f"{lead} {plain}") if not many else f"{lead} {plain}"
+                )
+            if is_person:
+                return "people" if many else "someone"
+            return self.say("things" if many else "something")
+        owner = self.take_owner(variable, noun)
+        own = f"{lead} {noun}".strip()
+        if owner is None:
+            return self.pluralize(own, variable) if many else self.phrases.add_article(own)
+        text = self.write_owned_head(owner, own, many=many)
+        return self.add_steps(text, self.names.find_entry(owner.predicate))
+
+    def pluralize(self, noun: str, variable: Term | None = None) -> str:
+        """Return the plural of a noun; a quoted one stays as it is."""
+        return self.phrases.pluralize(noun)
+
+    def add_steps(self, text: str, entry: LexicalEntry) -> str:
+        """Return a text with how many steps of a property it may be.
+
+        What lies in a place lies in those around it.
+        """
+        has_steps = entry.steps and (entry.kind, entry.steps) != ("place", "+")
+        return self.say("path " + entry.steps, text) if has_steps else text
+
+    def write_owned_head(self, pattern: Pattern, noun: str, *, many: bool) -> str:
+        """Return `discoverer of Pluto`, `suppliers for the customer Intel`."""
+        source = pattern.subject
+        own = self.phrases.pluralize(noun) if many else noun
+        if not isinstance(source, Variable):
+            text = self.say("of", noun, self.names.name_term(source))
+            return text if many else self.say("the", text)
+        if source.value in self.known:
+            owner = self.find_noun(source)
+            is_vague = owner == self.say("thing")
+            return own if is_vague else self.say("of", own, self.say("that", owner))
+        if self.find_noun(source) != self.say("thing") and not self.is_nameless(source):
+            return self.say("of", own, self.describe(source, many=False))
+        self.known[source.value] = self.say("thing")
+        article = self.phrases.pluralize(noun) if many else self.phrases.add_article(noun)
+        text = self.write_of_node(article, source)
+        return text if text == article else text + ","
+
+    def is_nameless(self, variable: Term) -> bool:
+        """Return whether a variable stands for nodes without names that only link others."""
+        facts = self.names.facts
+        return any(
+            isinstance(pattern.predicate, NamedNode)
+            and pattern.subject == variable
+            and facts.properties.get(pattern.predicate.value, NO_FACTS).is_of_node
+            for pattern in self.scope.patterns
+        ) or any(
+            pattern.subject == variable
+            and isinstance(pattern.object, NamedNode)
+            and pattern.object.value in facts.nameless
+            for pattern in self.scope.patterns
+            if pattern.predicate == NamedNode(RDF_TYPE)
+        )
+
+    def list_clauses(self, variable: Term, *, many: bool) -> list[str]:
+        """Return the clauses on a variable as one text in a list, or an empty list."""
+        self.depth += 1
+        clauses: list[str] = []
+        if self.depth <= _MAX_DEPTH:
+            clauses += self.list_own_conditions(variable)
+            clauses += self.list_link_clauses(variable, many=many)
+            clauses += self.list_union_clauses(variable, many=many)
+            clauses += self.list_scope_clauses(variable, many=many)
+        self.depth -= 1
+        if not many and self.phrases.is_english:
+            clauses = [re.sub("^(that|who) (are|have) ", _make_singular, text) for text in clauses]
+        return [self.join_clauses(clauses)] if clauses else []
+
+    def join_clauses(self, clauses: Iterable[str]) -> str:
+        """Return clauses as a list: reduced ones first, those on exceptions last."""
+        start = self.say("not those", "")
+        unique = list(dict.fromkeys(clauses))
+        exceptions = [clause for clause in unique if clause.startswith(start)]
+        others = [clause for clause in unique if clause not in exceptions]
+        if self.phrases.is_english:
+            others = _merge_same_starts(others)
+        return " ".join([self.join_list(others), *exceptions]).strip()
+
+    def write_of_node(self, nouns: str, source: Variable) -> str:
+        """Return values of a node without a name by its other values.
+
+        `customers for the supplier Intel`, `customers where the price is more than 5`,
+        `discoverers of the things that orbit Mars`.
+        """
+        self.list_classes(source)
+        if not self.has_values_only(source):
+            return self.say("of those", nouns, " ".join(self.list_clauses(source, many=True)))
+        if self.phrases.is_english and (values := self.take_plain_values(source)):
+            return f"{nouns} for {self.join_list(values)}"
+        statements = self.list_statements(source)
+        return self.say("where they", nouns, statements) if statements else nouns
+
+    def take_plain_values(self, source: Variable) -> list[str]:
+        """Return `the mission Apollo 11` for all values of a node; none if one has no such form."""
+        patterns = [p for p in self.list_open(source) if not self.is_silent_end(p.object)]
+        scopes = [inner for scopes in self.scope.unions for inner in scopes]
+        scopes += [*self.scope.without, *self.scope.present]
+        if any(source.value in inner.list_names() for inner in scopes):
+            return []
+        if any(not self.is_joinable(pattern.object) for pattern in patterns):
+            return []
+        self.done.update(patterns)
+        values = []
+        for pattern in patterns:
+            entry = self.names.find_entry(pattern.predicate)
+            values.append(self.add_steps(self.write_joined(pattern.object, entry), entry))
+        return values
+
+    def is_joinable(self, term: Term) -> bool:
+        """Return whether a value of a node has a name, or clauses of its own."""
+        if not isinstance(term, Variable):
+            return True
+        return len(self.list_open(term)) > 1 and not self.is_filtered(term)
+
+    def is_silent_end(self, term: Term) -> bool:
+        """Return whether the sentence speaks of a variable already."""
+        return isinstance(term, Variable) and term.value in self.silent | set(self.known)
+
+    def has_values_only(self, variable: Variable) -> bool:
+        """Return whether a variable has no other open patterns than values by their nouns."""
+        for pattern in self.list_open(variable):
+            target = pattern.object
+            is_noun = self.names.find_entry(pattern.predicate).is_noun
+            if target == variable or (not is_noun and not self.is_silent_end(target)):
+                return False
+        groups = (*self.scope.without, *self.scope.present)
+        return not any(variable.value in inner.list_names() for inner in groups)
+
+    def list_statements(self, variable: Variable) -> str:
+        """Return all that holds of a node without a name: `the mission is Apollo 11 and …`."""
+        clauses = [
+            *self.list_link_clauses(variable, many=False, is_plain=True),
+            *self.list_union_clauses(variable, many=False),
+            *self.list_scope_clauses(variable, many=False),
+        ]
+        return self.join_list([re.sub("^whose ", self.say("the", ""), text) for text in clauses])
+
+    def list_own_conditions(self, variable: Term) -> list[str]:
+        """Return filters, VALUES and sub-selects on the variable itself."""
+        text = self.describe_conditions(variable)
+        if not text or not isinstance(variable, Variable):
+            return []
+        pattern = self.find_owner(variable)
+        if pattern is not None and variable.value not in self.known:
+            return []
+        return [self.write_condition(text, many=True)]
+
+    def write_condition(self, condition: str, *, many: bool = False, person: bool = False) -> str:
+        """Return a condition as a clause: `that is more than 5`, `that contains “a”`."""
+        if not self.phrases.is_english:
+            return self.say("that are", condition)
+        verb, _, rest = condition.partition(" ")
+        if many:
+            verb = {"is": "are", "has": "have", "does": "do"}.get(verb, verb.removesuffix("s"))
+        return f"{'who' if person else 'that'} {verb} {rest}"
+
+    def list_link_clauses(self, variable: Term, *, many: bool, is_plain: bool = False) -> list[str]:
+        """Return a clause for every pattern at the variable that is not told yet.
+
+        If `is_plain`, all have the form "whose noun is value".
+        """
+        clauses = []
+        for pattern in self.list_open(variable):
+            if pattern in self.done:  # within another clause meanwhile
+                continue
+            self.done.add(pattern)
+            entry = self.names.find_entry(pattern.predicate)
+            if is_plain and entry.is_noun:
+                entry = LexicalEntry("noun", entry.text, entry.plural, steps=entry.steps)
+            if pattern.subject == variable:
+                text = self.write_forward(pattern, entry, many=many)
+            else:
+                text = self.write_backward(pattern, entry, many=many)
+            if text:
+                clauses.append(self.add_steps(text, entry))
+        return clauses
+
+    def write_forward(self, pattern: Pattern, entry: LexicalEntry, *, many: bool) -> str:
+        """Return the clause of a pattern on its subject; empty if there is nothing to tell."""
+        target, head = pattern.object, self.make_head(pattern.subject, many=many)
+        if not isinstance(target, Variable):
+            value = self.write_value(target, entry)
+            flag = self.names.describe_flag(entry, f"is {value}")
+            if flag and isinstance(target, Literal):
+                return self.write_condition(flag, many=many, person=head.is_person)
+            return self.forms.relate(entry, value, head)
+        if target.value in self.known:
+            if entry.is_noun and entry.text == self.find_noun(target):
+                return ""  # "for each country … whose country is that country"
+            if not self.phrases.is_english:
+                return f"({entry.text})"  # "dieser" or "diese" would need its gender
+            return self.forms.relate(entry, self.say("that", self.find_noun(target)), head)
+        conditions = self.describe_conditions(target)
+        if self.list_open(target):
+            return self.relate_target(target, entry, conditions, head)
+        if conditions:
+            extreme = self.write_extreme(pattern, entry, conditions)
+            return extreme or self.compare(entry, conditions, head)
+        return "" if target.value in self.silent else self.forms.have(entry, head)
+
+    def write_value(self, term: Term, entry: LexicalEntry) -> str:
+        """Return a term as the value of a property, a number with its unit."""
+        if (
+            isinstance(term, Literal)
+            and entry.unit
+            and term.value.lstrip("-").replace(".", "").isdigit()
+        ):
+            return f"{self.names.name_literal(term, is_measure=True)} {entry.unit}"
+        return self.names.name_term(term)
+
+    def write_extreme(self, pattern: Pattern, entry: LexicalEntry, conditions: str) -> str:
+        """Return `with the largest mass` of a value that is the highest of its kind; else empty."""
+        keys = {"max": "highest", "min": "lowest", "last": "latest", "first": "earliest"}
+        if len(self.scope.selects) > 1:
+            return self.write_both_extremes(entry, conditions)
+        for aggregate, key in keys.items():
+            start = self.say("=", self.say(aggregate, entry.text))
+            if not entry.is_noun or not conditions.startswith(start):
+                continue
+            rest = conditions[len(start) :].strip()
+            high = {"highest": entry.high, "lowest": entry.low}.get(key, "")
+            text = self.say(f"by {key}", entry.text, "")
+            if self.phrases.is_english and high:
+                text = f"with the {high} {entry.text}"
+            if self.repeats_scope(self.scope.selects[0]):
+                return text
+            subject = pattern.subject
+            noun = self.find_noun(subject) if isinstance(subject, Variable) else ""
+            every = self.write_of_all("", self.phrases.pluralize(noun)).strip()
+            return f"{text} {rest.removeprefix(every).strip()}"
+        return ""
+
+    def write_of_all(self, nouns: str, things: str) -> str:
+        """Return `the mass of the planets`, `Masse der Planeten`."""
+        if self.phrases.has_phrase("of the"):
+            return self.say("of the", nouns, things)
+        return self.say("of", nouns, self.say("the", things))
+
+    def write_both_extremes(self, entry: LexicalEntry, conditions: str) -> str:
+        """Return `with the highest or the lowest mass`, of all that is spoken of; else empty."""
+        values = [value for select in self.scope.selects for _, value in select.columns]
+        functions = sorted(value.name for value in values if isinstance(value, Call))
+        is_same = all(self.repeats_scope(select) for select in self.scope.selects)
+        if not entry.is_noun or functions != ["MAX", "MIN"] or not is_same:
+            return ""
+        for aggregate, other, key in (
+            ("max", "min", "highest or lowest"),
+            ("last", "first", "latest or earliest"),
+        ):
+            starts = [self.say("=", self.say(name, entry.text)) for name in (aggregate, other)]
+            if conditions.startswith(tuple(starts)):
+                return self.say(f"by {key}", entry.text)
+        return ""
+
+    def repeats_scope(self, select: Query) -> bool:
+        """Return whether a sub-select looks at the very things that are spoken of."""
+        if select.group_by:
+            return False
+        inner = make_scope(select.where)
+        here, there = (
+            {
+                (p.predicate, None if isinstance(p.object, Variable) else p.object)
+                for p in scope.patterns
+            }
+            for scope in (self.scope, inner)
+        )
+        return there <= here and len(inner.filters) == len(self.scope.filters) - 1
+
+    def compare(self, entry: LexicalEntry, conditions: str, head: Head) -> str:
+        """Return a value with a condition: `whose age is more than 20`, `directed by A or B`."""
+        flag = self.names.describe_flag(entry, conditions)
+        if flag:
+            return self.write_condition(flag, many=head.is_many, person=head.is_person)
+        if not self.phrases.is_english and not entry.is_noun and conditions in self.value_texts:
+            return self.forms.relate(entry, conditions, head)
+        if self.phrases.is_english:
+            conditions = shorten_repeated_noun(entry.text, conditions)
+        return self.forms.compare(entry, conditions, head)
+
+    def relate_target(
+        self, target: Variable, entry: LexicalEntry, conditions: str, head: Head
+    ) -> str:
+        """Return the clause of a link whose other end has clauses of its own."""
+        classes = self.list_classes(target)
+        noun = " ".join(classes)
+        is_chain = entry.is_noun and not entry.passive and not classes and not conditions
+        if self.phrases.is_english and is_chain and (text := self.write_possessive(target, entry)):
+            return text
+        is_person = self.is_person(target)
+        own = entry.text if entry.is_noun and not (entry.passive and entry.value_noun) else ""
+        introduced = noun or own or entry.value_noun or self.say("thing")
+        self.known.setdefault(target.value, introduced)
+        clauses = self.list_clauses(target, many=False)
+        if conditions:
+            clauses = [self.write_condition(conditions), *clauses]
+        some = self.say("something")
+        if self.phrases.is_english and not noun:
+            noun = "" if entry.is_noun and not entry.passive else introduced
+            noun = "" if noun == self.say("thing") else noun
+            some = "someone" if is_person else some
+        if (noun and noun != entry.text) or (noun and entry.passive):
+            value = " ".join([self.phrases.add_article(noun), *clauses])
+        elif (
+            clauses and self.phrases.is_english and not (entry.is_noun and not entry.passive)
+        ) or (clauses and entry.kind == "verb"):
+            value = " ".join([some, *clauses])
+        elif clauses:
+            value = self.say("one that", self.join_list(clauses))
+        else:
+            value = self.phrases.add_article(noun) if noun else some
+        return self.forms.relate(entry, value, head)
+
+    def write_possessive(self, target: Variable, entry: LexicalEntry) -> str:
+        """Return `whose site's city is Graz` for one value of a value; else empty."""
+        patterns = self.list_open(target)
+        if len(patterns) != 1 or patterns[0].subject != target or entry.steps:
+            return ""
+        inner = self.names.find_entry(patterns[0].predicate)
+        groups = (*self.scope.without, *self.scope.present, *self.scope.optional)
+        is_used = any(target.value in inner.list_names() for inner in groups)
+        is_used |= any(target.value in one.list_names() for u in self.scope.unions for one in u)
+        is_plain = inner.kind == "noun" and not inner.steps and not entry.text.endswith("”")
+        far = patterns[0].object
+        if (
+            not is_plain
+            or is_used
+            or (
+                isinstance(far, Variable)
+                and (
+                    self.list_open(far) != patterns
+                    or far.value in self.known
+                    or far.value in self.silent
+                )
+            )
+        ):
+            return ""
+        self.done.add(patterns[0])
+        possessive = f"{entry.text}{'’' if entry.text.endswith('s') else '’s'} {inner.text}"
+        if not isinstance(far, Variable):
+            return f"whose {possessive} is {self.write_value(far, inner)}"
+        conditions = self.describe_conditions(far)
+        return f"whose {possessive} {conditions}" if conditions else f"whose {possessive} is known"
+
+    def write_backward(self, pattern: Pattern, entry: LexicalEntry, *, many: bool) -> str:
+        """Return the clause of a pattern on its object."""
+        source, head = pattern.subject, self.make_head(pattern.object, many=many)
+        if not isinstance(source, Variable):
+            return self.forms.relate_back(entry, self.names.name_term(source), head)
+        if source.value in self.known:
+            value = self.say("that", self.find_noun(source))
+            return self.forms.relate_back(entry, value, head)
+        own = self.find_noun(pattern.object) if isinstance(pattern.object, Variable) else ""
+        if self.phrases.is_english:
+            is_node = self.find_noun(source) == self.say("thing") or self.is_nameless(source)
+            if is_node and entry.is_noun and (text := self.join_node(pattern, entry, head)):
+                return text
+            if entry.is_noun and not is_node and entry.text == own:
+                return f"with {self.describe(source, many=False)}"
+        return self.forms.relate_back(entry, self.describe(source, many=False), head)
+
+    def join_node(self, pattern: Pattern, entry: LexicalEntry, head: Head) -> str:
+        """Return the clause of a node without a name that joins a thing with others.
+
+        `who crewed the mission Apollo 11`, `who crewed a mission to the Moon`; empty if the node
+        has more to it.
+        """
+        node = pattern.subject
+        assert isinstance(node, Variable)
+        others = [p for p in self.list_open(node) if p.predicate != NamedNode(RDF_TYPE)]
+        others = [p for p in others if not self.is_silent_end(p.object)]
+        groups = (*self.scope.without, *self.scope.present)
+        is_used = any(node.value in inner.list_names() for inner in groups)
+        entries = [self.names.find_entry(p.predicate) for p in others]
+        is_joined = all(e.is_noun for e in entries) and all(p.subject == node for p in others)
+        if not others or is_used or not is_joined or self.is_filtered(node):
+            return ""
+        self.list_classes(node)
+        self.known[node.value] = self.say("thing")
+        values = []
+        for other, inner in sorted(
+            zip(others, entries, strict=True), key=lambda pair: pair[1].text in _VAGUE_ROLES
+        ):
+            self.done.add(other)
+            values.append(self.add_steps(self.write_joined(other.object, inner), inner))
+        if entry.past:
+            first, *rest = values
+            clause = f"{'who' if head.is_person else 'that'} {entry.past} {first}"
+            return f"{clause} with {self.join_list(rest)}" if rest else clause
+        own = self.find_noun(pattern.object) if isinstance(pattern.object, Variable) else ""
+        if entry.text == own:
+            return f"for {self.join_list(values)}"
+        noun = entry.plural if head.is_many and entry.plural else f"the {entry.text}"
+        who, be = "who" if head.is_person else "that", "are" if head.is_many else "is"
+        return f"{who} {be} {noun} for {self.join_list(values)}"
+
+    def write_joined(self, term: Term, entry: LexicalEntry) -> str:
+        """Return what a node joins: `the mission Apollo 11`, `a mission to the Moon`."""
+        if not isinstance(term, Variable):
+            return f"the {entry.text} {self.write_value(term, entry).removeprefix('the ')}"
+        if term.value in self.known:
+            return self.say("that", self.find_noun(term))
+        conditions = self.describe_conditions(term)
+        noun = " ".join(self.list_classes(term)) or entry.text
+        self.known[term.value] = noun
+        clauses = self.list_clauses(term, many=False)
+        if conditions:
+            clauses = [self.write_condition(conditions), *clauses]
+        return " ".join([self.phrases.add_article(noun), *clauses])
+
+    def list_union_clauses(self, variable: Term, *, many: bool) -> list[str]:
+        """Return the clauses of unions whose every part is about the variable."""
+        clauses = []
+        for number, scopes in enumerate(self.scope.unions):
+            if number in self.done_unions or not isinstance(variable, Variable):
+                continue
+            if not all(variable.value in inner.list_names() for inner in scopes):
+                continue
+            self.done_unions.add(number)
+            texts = []
+            for inner in scopes:
+                writer = self.enter(inner)
+                about = inner.resolve(variable)
+                writer.known.setdefault(about.value, self.find_noun(variable))
+                classes = writer.list_classes(about)
+                texts += [
+                    self.say("that are", self.phrases.pluralize(noun) if many else noun)
+                    for noun in classes
+                    if noun not in self.phrases.split_alternatives(self.find_noun(variable))
+                ]
+                texts += writer.list_clauses(about, many=many)
+            if texts:
+                if self.phrases.is_english and any(t.startswith(_FULL_CLAUSES) for t in texts):
+                    texts = [self.expand(text, variable, many=many) for text in texts]
+                clauses.append(self.join_list(list(dict.fromkeys(texts)), "or"))
+        return clauses
+
+    def expand(self, clause: str, variable: Variable, *, many: bool) -> str:
+        """Return a reduced clause in full: `that are directed by Ann`."""
+        if clause.startswith((*_FULL_CLAUSES, "with ", "without ", "for which ")):
+            return clause
+        return f"{'who' if self.is_person(variable) else 'that'} {'are' if many else 'is'} {clause}"
+
+    def enter(self, inner: Scope) -> ClauseWriter:
+        """Return a writer of a group within this one, with the same nouns."""
+        return ClauseWriter(
+            inner, self.names, silent=self.silent, known=self.known, write_select=self.write_select
+        )
+
+    def list_scope_clauses(self, variable: Term, *, many: bool) -> list[str]:
+        """Return clauses of NOT EXISTS, MINUS and EXISTS groups that hold this very variable."""
+        clauses = []
+        for scopes, is_negative in ((self.scope.without, True), (self.scope.present, False)):
+            for inner in list(scopes):
+                text = self.write_inner(inner, variable, is_negative=is_negative, many=many)
+                if text:
+                    scopes.remove(inner)
+                    clauses.append(text)
+        return clauses
+
+    def write_inner(self, inner: Scope, variable: Term, *, is_negative: bool, many: bool) -> str:
+        """Return the clause of one inner group; empty if it is not about the variable."""
+        if not isinstance(variable, Variable):
+            return ""
+        if variable.value in inner.list_names():
+            return self.write_shared(inner, variable, is_negative=is_negative, many=many)
+        names = {name.value for name in variables_of(tuple(inner.filters))}
+        outside = names & self.list_reachable(variable)
+        if not outside - inner.list_names():
+            return ""
+        writer = self.enter(inner)
+        for name in outside - inner.list_names():
+            writer.known[name] = self.find_noun(Variable(name))
+        # The variable that a group is mainly about: the first subject that is nobody's object.
+        subjects = [p.subject for p in inner.patterns if isinstance(p.subject, Variable)]
+        objects = {p.object for p in inner.patterns}
+        free = [subject for subject in subjects if subject not in objects]
+        start = next(iter([*free, *subjects]), None)
+        if start is None:
+            return ""
+        return self.write_existence(writer.describe(start, many=False), is_negative=is_negative)
+
+    def write_existence(self, text: str, *, is_negative: bool) -> str:
+        """Return `for which there is a concert …`."""
+        if not is_negative:
+            return self.say("there is", text)
+        if self.phrases.is_english:
+            text = re.sub(r"^(?:an? |some(?=thing\b))", "", text)
+        return self.say("there is no", self.replace_something(text))
+
+    def replace_something(self, text: str) -> str:
+        """Return a phrase with "thing" in the place of the "something" that it starts with."""
+        something = self.say("something")
+        starts = text.startswith(something)
+        return self.say("thing") + text.removeprefix(something) if starts else text
+
+    def write_shared(
+        self, inner: Scope, variable: Variable, *, is_negative: bool, many: bool
+    ) -> str:
+        """Return the clause of an inner group in which the variable stands."""
+        writer = self.enter(inner)
+        about = inner.resolve(variable)
+        noun = self.find_noun(variable)
+        writer.known[about.value] = noun
+        head = self.make_head(variable, many=many)
+        at = [p for p in inner.patterns if about in (p.subject, p.object)]
+        if len(inner.patterns) == 1 and at and at[0].subject == about and not inner.filters:
+            return self.write_plain(at[0], head, is_negative=is_negative)
+        if len(at) == 1 and at[0].object == about and isinstance(at[0].subject, Variable):
+            if is_negative and (text := writer.write_lack_back(at[0], noun, head)):
+                return text
+            text = writer.describe(at[0].subject, many=False)
+            return self.write_existence(text, is_negative=is_negative)
+        clauses = writer.list_clauses(about, many=many)
+        nouns = [
+            self.say("that are", self.phrases.pluralize(found))
+            for found in Nouns(inner, self.names).list_classes(about)
+            if found != noun
+        ]
+        text = self.join_list([*nouns, *clauses])
+        if not text:
+            return ""
+        return self.say("not those", text) if is_negative else text
+
+    def write_lack_back(self, pattern: Pattern, own: str, head: Head) -> str:
+        """Return `that no moon orbits`, `without any climber`; empty where no phrase says it."""
+        source, entry = pattern.subject, self.names.find_entry(pattern.predicate)
+        if entry.steps or entry.kind == "any" or not isinstance(source, Variable):
+            return ""
+        if not self.phrases.is_english and (
+            not self.phrases.has_phrase("of no") or entry.kind == "place"
+        ):
+            return ""
+        noun = self.find_noun(source)
+        is_thing = noun == self.say("thing")
+        self.known[source.value] = noun
+        self.done.add(pattern)
+        rest = " ".join(self.list_clauses(source, many=False))
+        if is_thing and not rest:
+            return self.forms.lack_back(entry, "", own, head)
+        return self.forms.lack_back(entry, f"{noun} {rest}".strip(), own, head)
+
+    def write_plain(self, pattern: Pattern, head: Head, *, is_negative: bool) -> str:
+        """Return the clause of an inner group of one pattern on the variable."""
+        entry = self.names.find_entry(pattern.predicate)
+        if isinstance(pattern.object, Variable):
+            form = self.forms.lack if is_negative else self.forms.have
+            if text := form(entry, head):
+                return text
+            return self.say("not those", self.forms.have(entry, head))
+        value = self.write_value(pattern.object, entry)
+        if pattern.predicate == NamedNode(RDF_TYPE) and isinstance(pattern.object, NamedNode):
+            noun = self.phrases.pluralize(self.names.name_type(pattern.object.value))
+            text = self.say("that are", noun)
+        else:
+            if is_negative and (text := self.forms.differ(entry, value, head)):
+                return text
+            text = self.forms.relate(entry, value, head)
+        return self.say("not those", text) if is_negative else text
+
+
+_SAME_START = re.compile(r"(.+ (?:by|to|in|at|for|of)) ((?:the )?[A-Z][^,]*|“[^”]*”)")
+
+
+def _merge_same_starts(clauses: Sequence[str]) -> list[str]:
+    """Return clauses, `operated by both A and B` for two of one start, those with "whose" last."""
+    merged: dict[str, list[str]] = {}
+    for clause in clauses:
+        match = None if clause.startswith("whose ") else _SAME_START.fullmatch(clause)
+        merged.setdefault(match[1] if match else clause, []).append(match[2] if match else "")
+    texts = []
+    for start, ends in merged.items():
+        if len(ends) == 2:
+            texts.append(f"{start} both {ends[0]} and {ends[1]}")
+        else:
+            texts += [f"{start} {end}".strip() for end in ends]
+    return sorted(texts, key=lambda text: text.startswith(("whose ", "for which ")))
+
+
+def _make_singular(start: re.Match[str]) -> str:
+    """Return the singular of the start of an English clause."""
+    return f"{start[1]} {'is' if start[2] == 'are' else 'has'} "

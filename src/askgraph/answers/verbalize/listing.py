@@ -1,0 +1,544 @@
+"""Nouns for the columns, sort keys and counts of a query, and a query that lists."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from pyoxigraph import Literal, NamedNode, Variable
+
+from askgraph.answers.verbalize.clauses import ClauseWriter
+from askgraph.answers.verbalize.conditions import unwrap
+from askgraph.answers.verbalize.forms import is_gerund, make_forms
+from askgraph.answers.verbalize.lexicon import LexicalEntry
+from askgraph.answers.verbalize.names import Names, strip_article, without_article
+from askgraph.answers.verbalize.phrases import is_date
+from askgraph.answers.verbalize.scope import Scope, make_scope
+from askgraph.sparql import AGGREGATES, Call, Expression, Pattern, Query, Term, variables_of
+from askgraph.sparql.vocabulary import RDF_TYPE
+
+_AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
+_HUNDRED = Literal(100)
+_SYMBOLS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
+
+
+class Listing(ABC):
+    """A query whose rows are things and their values; what its columns and keys are called."""
+
+    def __init__(self, query: Query, names: Names) -> None:
+        self.query = query
+        self.names = names
+        self.phrases = names.phrases
+        self.say, self.join_list = self.phrases.say, self.phrases.join_list
+        self.forms = make_forms(names.phrases)
+        self.scope: Scope = make_scope(query.where)
+        self.values = {name.value: value for name, value in query.columns if value is not None}
+        self.keys = [self.resolve(name or value) for value, name in query.group_by]
+        for value, name in query.group_by:
+            if name is not None:
+                self.scope.binds[name.value] = value
+        self.writer = ClauseWriter(
+            self.scope, names, silent=self.find_silent(), write_select=self.write_select
+        )
+        self.is_single = False  # one row, told in the singular
+        self.names_many = False  # the values of several things, in the plural
+        self.shows_measure = False  # the rows come with the measure that sorts them
+        self.root_said = False
+        self.cuts_done = False
+        self.having_done = False
+
+    def resolve(self, expression: Expression) -> Expression:
+        return self.scope.resolve(expression) if isinstance(expression, Variable) else expression
+
+    def list_asked(self) -> list[Variable]:
+        """The plain columns: variables of the patterns, by their first names, each once."""
+        if self.query.columns:
+            names = [name for name, value in self.query.columns if value is None]
+            names += [v for v in self.values.values() if isinstance(v, Variable)]
+        else:
+            names = [name for name in variables_of(self.query.where) if name.value[:2] != "__"]
+        return list(dict.fromkeys(self.scope.resolve(name) for name in names))
+
+    def list_computed(self) -> list[Expression]:
+        """The columns that are computed."""
+        keys = [value for value, _ in self.query.group_by]
+        return [
+            value
+            for value in self.values.values()
+            if not isinstance(value, Variable) and value not in keys
+        ]
+
+    def find_silent(self) -> set[str]:
+        """Variables that need no clause of their own, as the sentence names them anyway."""
+        query, scope = self.query, self.scope
+        parts = (*self.values.values(), *query.having, *self.keys, *query.order)
+        parts = (*parts, *scope.binds.values(), *scope.filters)
+        spoken = {*self.list_asked(), *map(scope.resolve, variables_of(parts))}
+        for inner in (*scope.without, *scope.present):
+            spoken |= {*variables_of(tuple(inner.filters))}
+        return {name.value for name in spoken}
+
+    def find_root(self) -> Term | None:
+        """What the sentence is about."""
+        aggregated = [v for value in self.list_computed() for v in variables_of(value)]
+        having = [v for value in self.query.having for v in variables_of(value)]
+        for variable in [
+            *aggregated,
+            *([] if self.query.is_aggregate else self.list_asked()),
+            *having,
+        ]:
+            variable = self.scope.resolve(variable)
+            owners = [p for p in self.scope.patterns if p.object == variable]
+            is_joined = len(owners) > 1 and all(isinstance(p.subject, Variable) for p in owners)
+            if self.is_subject(variable) or (is_joined and not self.query.is_aggregate):
+                return variable
+            owner = self.writer.find_owner(variable)
+            if owner is not None and variable.value not in self.scope.binds:
+                return owner.subject
+        return self.find_source() or next(iter(self.list_asked()), None)
+
+    def is_subject(self, variable: Variable) -> bool:
+        patterns = [p for scope in self.list_scopes() for p in scope.patterns]
+        return any(pattern.subject == variable for pattern in patterns)
+
+    def list_scopes(self) -> list[Scope]:
+        return [self.scope, *(inner for scopes in self.scope.unions for inner in scopes)]
+
+    def find_source(self) -> Term | None:
+        """The first subject that is nobody's object: counting all rows counts it."""
+        subjects = [p.subject for scope in self.list_scopes() for p in scope.patterns]
+        objects = {p.object for scope in self.list_scopes() for p in scope.patterns}
+        variables = [subject for subject in subjects if isinstance(subject, Variable)]
+        free = [subject for subject in variables if subject not in objects]
+        return next(iter([*free, *variables, *subjects]), None)
+
+    def is_wrapper(self) -> bool:
+        """Whether there is nothing but sub-selects around which others are taken away or joined."""
+        return bool(self.scope.selects) and not self.scope.patterns and not self.scope.unions
+
+    def name_the(self, nouns: Sequence[str]) -> str:
+        return self.say("the", self.join_list(list(dict.fromkeys(nouns))))
+
+    def cuts_root(self) -> bool:
+        """Whether the first rows of an order are taken, and the order is one of the root's."""
+        query = self.query
+        return (
+            bool(query.order and query.limit) and not query.is_aggregate and not self.is_wrapper()
+        )
+
+    def write_superlative(self, root: Term | None) -> tuple[str, str]:
+        """Return the words before and behind the noun: `largest`, `with the second-highest mass`."""
+        value, is_down = self.query.order[0]
+        places = self.write_places() or ""
+        if (entry := self.find_order_entry(value)) is not None:
+            if adjective := entry.most if is_down else entry.least:
+                tail = "" if entry.is_exact or self.shows_measure else f"by {entry.text}"
+                return self.mark_place(places, adjective), tail
+            if entry.kind == "dated" and not places:
+                return (
+                    (f"most recently {entry.text}", "") if is_down else ("", f"{entry.text} first")
+                )
+            if entry.kind == "count":
+                return "", f"with the {places}{'most' if is_down else 'fewest'} {entry.plural}"
+            if not is_date(entry.text) and entry.kind == "noun":
+                adjective = entry.high if is_down else entry.low
+                return "", f"with the {places}{adjective} {entry.text}"
+        noun = self.name_order(value, root)
+        key = f"by {self.choose_extreme(value, noun, down=is_down)}"
+        return "", self.say(key, noun, places)
+
+    def mark_place(self, places: str, adjective: str) -> str:
+        """Return `second-largest`, `third- to fifth-largest`."""
+        return f"{places}{adjective}"
+
+    def find_order_entry(self, value: Expression) -> LexicalEntry | None:
+        """Return the entry of the plain property whose values sort the rows; English only."""
+        value = self.find_order_value(value)
+        if not self.phrases.is_english or not isinstance(value, Variable):
+            return None
+        value = self.scope.resolve(value)
+        owner = None if value.value in self.scope.binds else self.writer.find_owner(value)
+        return None if owner is None else self.names.find_entry(owner.predicate)
+
+    def write_places(self) -> str | None:
+        """The first and the last place of an order: `third- to fifth-`; None if too far down."""
+        first, words = (self.query.offset or 0) + 1, self.say("ordinals").split()
+        last = first + (self.query.limit or 1) - 1
+        if first == 1:
+            return ""
+        if last > len(words):
+            return None
+        if first == last:
+            return self.say("nth place", words[first - 1])
+        return self.say("nth to mth place", words[first - 1], words[last - 1])
+
+    def choose_extreme(self, value: Expression, noun: str, *, down: bool) -> str:
+        if self.is_count(value):
+            return "most" if down else "fewest"
+        computed = isinstance(value, Variable) and value.value in self.scope.binds
+        if is_date(noun) and not computed:
+            return "latest" if down else "earliest"
+        return "highest" if down else "lowest"
+
+    def counts(self, value: Expression, root: Term | None) -> bool:
+        """Whether an expression is the number of rows, or of what the sentence is about."""
+        if not isinstance(value, Call) or not value.name.startswith("COUNT"):
+            return False
+        return not value.arguments or self.resolve(value.arguments[0]) == root
+
+    def name_aggregate(self, value: Expression) -> str | None:
+        """`the average age`; None if it is no aggregate of one thing."""
+        if not isinstance(value, Call) or value.name.split()[0] not in AGGREGATES:
+            return None
+        name, _, distinct = value.name.partition(" ")
+        if not value.arguments:
+            return self.say("number", self.say("things"))
+        over = self.resolve(unwrap(value.arguments[0]))
+        noun = self.name_value(over)
+        if name == "COUNT":
+            key = "number distinct" if distinct else "number"
+            return self.say("the", self.say(key, self.phrases.pluralize(noun)))
+        if name == "GROUP_CONCAT":
+            return self.say("group_concat", self.phrases.pluralize(noun))
+        dated = name in ("MIN", "MAX") and is_date(noun)
+        key = {"MIN": "first", "MAX": "last"}[name] if dated else _AGGREGATE_PHRASES[name]
+        return self.say(key, noun)
+
+    def name_value(self, value: Expression) -> str:
+        """What a value is called, without whose it is."""
+        if not isinstance(value, Variable):
+            return self.writer.write(value)
+        if value.value in self.scope.binds:
+            return self.writer.write(value)
+        for select in self.scope.selects:
+            if value.value in {name.value for name in variables_of(select)}:
+                return without_article(self.write_select(select, value.value))
+        for inner in self.scope.optional:
+            if any(value == pattern.object for pattern in inner.patterns):
+                return self.writer.enter(inner).find_noun(value)
+        return self.writer.find_noun(value)
+
+    def write_expression(self, value: Expression, root: Term | None = None) -> str:
+        """An expression in which aggregates may stand."""
+        match value:
+            case Variable() if value.value in self.values:
+                return self.write_expression(self.values[value.value], root)
+            case Call(name=name) if name.split()[0] in AGGREGATES:
+                if self.counts(value, root) or not value.arguments:
+                    source = root or self.find_root()
+                    noun = self.writer.find_noun(source) if isinstance(source, Variable) else ""
+                    counted = self.phrases.pluralize(noun) if noun else self.say("things")
+                    return self.say("the", self.say("number", counted))
+                return self.name_aggregate(value) or ""
+            case Call(name="/", arguments=(Call(name="*", arguments=(part, whole)), total)) if (
+                _HUNDRED in (part, whole)
+            ):
+                share = whole if part == _HUNDRED else part
+                texts = (self.write_expression(share, root), self.write_expression(total, root))
+                return self.say("percent", *texts)
+            case Call(name=name, arguments=(left, right)) if name in _SYMBOLS:
+                sides = (self.write_expression(left, root), self.write_expression(right, root))
+                if name in ("&&", "||"):
+                    return self.join_list(sides, "and" if name == "&&" else "or")
+                if name in ("+", "-", "*", "/"):
+                    return self.say(name, *sides)
+                return f"{sides[0]} {self.say(name, sides[1])}"
+            case _:
+                return self.writer.write(value)
+
+    def find_order_value(self, value: Expression) -> Expression:
+        if isinstance(value, Variable) and value.value in self.values:
+            return self.values[value.value]
+        return unwrap(value)
+
+    def is_count(self, value: Expression) -> bool:
+        value = self.find_order_value(value)
+        return isinstance(value, Call) and value.name.startswith("COUNT")
+
+    def name_order(self, value: Expression, root: Term | None) -> str:
+        """What is sorted by, without whose it is."""
+        value = self.find_order_value(value)
+        if isinstance(value, Variable):
+            return strip_article(self.name_value(self.scope.resolve(value)), self.phrases)
+        if self.is_count(value) and isinstance(value, Call):
+            over = self.resolve(value.arguments[0]) if value.arguments else root
+            noun = self.name_value(over) if isinstance(over, Variable) else self.say("thing")
+            return self.phrases.pluralize(noun)
+        return without_article(self.write_expression(value, root))
+
+    @abstractmethod
+    def write_select(self, select: Query, column: str) -> str:
+        """A column of a sub-select as a noun phrase."""
+
+    def write_listing(self, root: Term | None) -> str:
+        """The columns asked for, and the clauses on what they are columns of."""
+        if root is None:
+            return self.say("values")
+        asked = self.list_asked()
+        if self.is_everything():
+            self.writer.done.add(self.scope.patterns[0])
+            return self.say("all triples")
+        if isinstance(root, Variable):
+            self.writer.known[root.value] = self.writer.find_noun(root)
+        own, far = self.split_columns([variable for variable in asked if variable != root], root)
+        if len(own) == 1 and not far and not isinstance(root, Variable):
+            if asked[0].value in self.scope.binds:
+                return self.writer.write(asked[0])
+            return self.write_lookup(asked[0], root, own[0])
+        if own and not far and root not in asked and self.is_nameless(root):
+            nouns = own if self.is_single else [self.phrases.pluralize(noun) for noun in own]
+            self.names_many = not self.is_single
+            return self.write_node(self.name_the(nouns), root)
+        text = self.write_subject(root)
+        if root in asked or not own:
+            text = self.say("with columns", text, self.name_their(own)) if own else text
+        else:
+            text = self.add_subject(own, text, root)
+        extra = self.join_list([self.name_far_column(variable) for variable in far])
+        return self.say("with columns", text, extra) if extra else text
+
+    def is_everything(self) -> bool:
+        """Whether any triple at all is asked for."""
+        match self.scope.patterns:
+            case [Pattern(Variable() as one, Variable() as two, Variable() as three)]:
+                return len({one, two, three} & set(self.list_asked())) == 3
+            case _:
+                return False
+
+    def write_subject(self, root: Term) -> str:
+        """Return the subject of the sentence, in the plural, with its clauses; a constant's name."""
+        if not isinstance(root, Variable):
+            clauses = self.writer.list_clauses(root, many=True)
+            return " ".join([self.names.name_term(root), *clauses])
+        if not self.cuts_root():
+            if self.is_single and root in self.list_asked() and self.phrases.is_english:
+                return self.say("the", self.describe_single(root))
+            return self.say("the", self.writer.describe(root, many=True))
+        lead, tail = self.write_superlative(root)
+        self.cuts_done = True
+        if self.query.limit == 1:
+            return self.say("the", self.describe_single(root, lead=lead, tail=tail))
+        phrase = self.writer.describe(root, many=True, lead=lead, tail=tail)
+        return self.say("the", self.say("some", self.query.limit, phrase))
+
+    def describe_single(self, root: Variable, *, lead: str = "", tail: str = "") -> str:
+        """Return a variable with its clauses in the singular, without its article."""
+        text = self.writer.describe(root, many=False, lead=lead, tail=tail)
+        text = strip_article(text, self.phrases)
+        if self.phrases.is_english and text.startswith("someone"):
+            return "person" + text.removeprefix("someone")
+        return self.writer.replace_something(text)
+
+    def add_subject(self, nouns: Sequence[str], subject: str, root: Term | None = None) -> str:
+        """Return values and what they are of: `the name of the singers and, where known, …`."""
+        if self.phrases.is_english and any(map(_is_possessed, nouns)):
+            return f"for {subject}: {self.name_their(nouns)}"
+        required, optional = self.split_optional(nouns)
+        nouns = self.pluralize_nouns(required or optional, subject, root)
+        text = self.add_root(self.name_the(nouns), subject, root)
+        if required and optional:
+            return self.say("where known", text, self.name_their(optional, plain=True))
+        return self.say("only where known", text) if optional else text
+
+    def pluralize_nouns(
+        self, nouns: Sequence[str], subject: str, root: Term | None
+    ) -> Sequence[str]:
+        """Return nouns of several things in the plural, in English."""
+        if not self.phrases.is_english or not isinstance(root, Variable) or self.is_single:
+            return nouns
+        many = self.phrases.pluralize(self.writer.find_noun(root))
+        if not re.match(rf"the (?:\d+ )?{re.escape(many)}\b", subject):
+            return nouns
+        self.names_many = True
+        return [self.phrases.pluralize(noun) for noun in nouns]
+
+    def add_root(self, nouns: str, subject: str, root: Term | None) -> str:
+        """What is of the root: `Masse von Mars`, `Masse der Planeten`."""
+        one = not isinstance(root, Variable) or (self.cuts_root() and self.query.limit == 1)
+        key = "of" if one or not self.phrases.has_phrase("of the") else "of the"
+        return self.say(key, nouns, subject)
+
+    def write_lookup(self, variable: Variable, root: Term, noun: str) -> str:
+        """Return `the mass of Mars`, `what Mars orbits`, `the label of Mars in English`."""
+        owner = self.writer.find_owner(variable)
+        entry = self.names.find_entry(owner.predicate) if owner is not None else None
+        condition = ""
+        if owner is not None and entry is not None and self.phrases.is_english:
+            self.writer.done.add(owner)
+            if text := self.writer.describe_conditions(variable):
+                condition = f" {self.writer.write_condition(text)}".replace(" that is in ", " in ")
+        subject = self.write_subject(root)
+        if entry is not None and entry.kind == "place" and not self.phrases.is_english:
+            return self.say("place of", subject)
+        if entry is not None and self.phrases.is_english:
+            what = self.write_what(entry, subject)
+            return (what or self.add_subject([self.writer.name_object(owner)], subject)) + condition
+        return self.add_subject([noun], subject)
+
+    def write_what(self, entry: LexicalEntry, subject: str) -> str:
+        """Return `what Mars orbits`, `when Emma was published`; empty for nouns."""
+        match entry.kind:
+            case "noun":
+                return ""
+            case "count":
+                return (
+                    f"the number of {entry.plural} of {subject}"
+                    if "number" not in entry.text
+                    else ""
+                )
+            case "dated":
+                return f"when {self.forms.state(entry, subject, '').rstrip()}"
+            case "participle" if is_gerund(entry.text):
+                return ""
+            case "place":
+                return self.say("place of", subject)
+            case "any":
+                return ""
+        what = f"the {entry.value_noun} that" if entry.value_noun else "what"
+        if not entry.value_noun and entry.leads_to_person:
+            what = "whom"
+        return f"{what} {self.forms.state(entry, subject, '').rstrip()}"
+
+    def write_statement(self, values: str, *, is_many: bool) -> str:
+        """Return a statement of the values of one thing: `Saturn orbits the Sun`.
+
+        Empty if the query is no lookup of one value, or for other languages than English.
+        """
+        scope, query = self.scope, self.query
+        rest = (scope.filters, scope.optional, scope.without, scope.present, scope.unions)
+        if not self.phrases.is_english or any(rest) or scope.values or scope.selects or query.limit:
+            return ""
+        match scope.patterns, query.columns:
+            case [Pattern(subject, NamedNode() as predicate, value)], ((column, None),):
+                is_lookup = value == column and not isinstance(subject, Variable)
+                entry = self.names.find_entry(predicate)
+                if not is_lookup or entry.steps or predicate.value == RDF_TYPE:
+                    return ""
+                name = self.names.name_term(subject)
+                if is_many and entry.kind == "noun":
+                    return f"the {entry.plural or entry.text} of {name} are {values}"
+                return self.forms.state(entry, name, values)
+        return ""
+
+    def is_nameless(self, root: Term | None) -> bool:
+        """Whether the root has no noun of its own, as the nodes of n-ary relations have none."""
+        return (
+            isinstance(root, Variable)
+            and (self.writer.find_noun(root) == self.say("thing") or self.writer.is_nameless(root))
+            and not self.cuts_root()
+        )
+
+    def write_node(self, nouns: str, root: Term | None) -> str:
+        """`the crew members if the mission is Apollo 11`."""
+        assert isinstance(root, Variable)
+        self.writer.known[root.value] = self.say("thing")
+        return self.writer.write_of_node(nouns, root)
+
+    def name_their(self, nouns: Sequence[str], *, plain: bool = False) -> str:
+        """Return columns of what the sentence is about: `their mass and the city they live in`."""
+        required, optional = ([*nouns], []) if plain else self.split_optional(nouns)
+        text = self.possess(required) if required else ""
+        if not optional:
+            return text
+        listed = self.possess(optional)
+        return (
+            self.say("where known", text, listed) if text else self.say("only where known", listed)
+        )
+
+    def possess(self, nouns: Sequence[str]) -> str:
+        """Return nouns with "their", except those with a clause or a possessive of their own."""
+        plain = [noun for noun in nouns if not _is_possessed(noun)]
+        listed = [self.say("their", self.join_list(plain))] if plain else []
+        return self.join_list([*listed, *(f"the {n}" for n in nouns if _is_possessed(n))])
+
+    def split_optional(self, nouns: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return the nouns of columns that every row has, and of those that some rows have."""
+        optional = {
+            self.name_column(pattern) for scope in self.scope.optional for pattern in scope.patterns
+        }
+        unique = list(dict.fromkeys(nouns))
+        return [n for n in unique if n not in optional], [n for n in unique if n in optional]
+
+    def name_column(self, pattern: Pattern) -> str:
+        """Return the column of a pattern's object: `mass`, `city they live in`."""
+        if self.phrases.is_english:
+            return self.forms.name_column(self.names.find_entry(pattern.predicate))
+        return self.writer.name_object(pattern)
+
+    def split_columns(
+        self, variables: Sequence[Variable], root: Term
+    ) -> tuple[list[str], list[Variable]]:
+        """The columns that are nouns of the root, and the variables of the others."""
+        nouns = [(self.name_own_column(variable, root), variable) for variable in variables]
+        return [noun for noun, _ in nouns if noun], [one for noun, one in nouns if not noun]
+
+    def name_own_column(self, variable: Variable, root: Term) -> str:
+        """Return a column of the root: `name`, `name of their country`; empty if it is far."""
+        if variable.value in self.scope.binds:
+            return without_article(self.writer.write(variable))
+        owner = self.writer.find_owner(variable)
+        for pattern in self.scope.patterns:
+            if pattern.predicate == variable and pattern.subject == root:
+                self.writer.done.add(pattern)
+                return self.writer.find_noun(variable)
+        if owner is None:
+            return ""
+        is_type = owner.predicate == NamedNode(RDF_TYPE)
+        noun = self.writer.find_noun(variable) if is_type else self.name_column(owner)
+        if owner.subject == root:
+            return noun if self.is_plain(variable) else ""
+        middle = owner.subject
+        if not isinstance(middle, Variable):
+            return self.say("of", noun, self.names.name_term(middle))
+        link = self.writer.find_owner(middle)
+        if link is None or link.subject != root or not self.is_plain(middle):
+            return ""
+        noun = self.writer.name_object(owner)
+        far = self.name_column(link)
+        if self.phrases.is_english and isinstance(root, Variable) and root in self.list_asked():
+            return f"{noun} of {'the' if _is_possessed(far) else 'their'} {far}"
+        return self.say("of", noun, self.say("the", far))
+
+    def is_plain(self, variable: Variable) -> bool:
+        """Whether a value is only asked for: nothing but its class and its columns is said of it.
+
+        Then its class counts as told, and the link to it, as the column tells of both.
+        """
+        touching = [p for p in self.scope.patterns if variable in (p.subject, p.object)]
+        objects = [pattern for pattern in touching if pattern.subject == variable]
+        types = [pattern for pattern in objects if pattern.predicate == NamedNode(RDF_TYPE)]
+        silent = [pattern for pattern in objects if self.is_silent(pattern.object)]
+        if len(touching) > 1 + len(types) + len(silent) or self.writer.is_filtered(variable):
+            return not objects
+        if objects:
+            self.writer.done.update(touching)
+        return True
+
+    def is_silent(self, term: Term) -> bool:
+        """Whether the sentence names a value anyway, and nothing restricts it."""
+        return (
+            isinstance(term, Variable)
+            and term.value in self.writer.silent
+            and not self.writer.is_filtered(term)
+        )
+
+    def name_far_column(self, variable: Variable) -> str:
+        """A column of something that the clauses have spoken of."""
+        owner = self.writer.find_owner(variable)
+        if owner is None or self.is_subject(variable):
+            return self.say("the", self.writer.find_noun(variable))
+        if not isinstance(owner.subject, Variable):
+            return self.writer.write_value_of(owner, variable)
+        entry, subject = (
+            self.names.find_entry(owner.predicate),
+            self.writer.find_noun(owner.subject),
+        )
+        if self.phrases.is_english and (what := self.write_what(entry, f"that {subject}")):
+            return what
+        return self.say("own", self.say("the", self.writer.name_object(owner)), subject)
+
+
+def _is_possessed(noun: str) -> bool:
+    """Return whether a column tells itself to whom it belongs: `city they live in`."""
+    return bool(re.search(r"\b(?:they|their)\b", noun))
