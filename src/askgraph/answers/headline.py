@@ -192,8 +192,9 @@ class Headline:
         text = remove_controls(text)
         sentence = self._names.phrases.punctuate(text) if text else ""
         rows = () if isinstance(self.result, bool) else self.result.rows
-        first = self.labels.get(str(value_of(rows[0][0]))) if rows and rows[0] else None
-        is_name = bool(first) and text.startswith(str(first))
+        first = rows[0][0] if rows and rows[0] else None
+        name = self._write_value(first) if isinstance(first, NamedNode) else ""
+        is_name = bool(name) and text.startswith(name)
         return text[:1] + sentence[1:] if is_name else sentence
 
     @cached_property
@@ -251,7 +252,7 @@ class Headline:
             return ""
         query = self._fit_limit(self._drop_names(result), result)
         sentence = Sentence(query, self._names)
-        sentence.is_single = len(result.rows) == 1
+        sentence.is_single = len(set(result.rows)) == 1
         sentence.shows_measure = self._shows_measure(result)
         phrase = " ".join(sentence.write().split()).rstrip(",")
         phrase = phrase if len(phrase) <= _MAX_CHARACTERS else ""
@@ -278,6 +279,9 @@ class Headline:
         statement = sentence.write_statement(self._join_items(named), is_many=len(items) > 1)
         if statement and query is self.query:
             return statement
+        is_subject = sentence.find_root() in sentence.list_asked()
+        if len(named) == 1 and len(result.variables) == 1 and not is_subject:
+            items = named
         return self._combine(sentence, phrase, items, result)
 
     def _tell_nothing(self, phrase: str) -> str:
@@ -381,7 +385,7 @@ class Headline:
     def _list_row(self, sentence: Sentence, result: SelectResult) -> str:
         """Return the values of one row by their nouns: `diameter 6,792 km and mass …`."""
         values = [
-            f"{sentence.writer.find_noun(Variable(name))} {self._write_value(term, name)}"
+            f"{sentence.name_result(name)} {self._write_value(term, name)}"
             for name, term in zip(result.variables, result.rows[0], strict=True)
             if term is not None
         ]
@@ -449,15 +453,16 @@ class Headline:
             if len(items) == 1:
                 return self.say("said only", listed, phrase.removeprefix("the "))
             is_counted = len(items) >= _MIN_COUNTED_ITEMS or " " not in phrase.removeprefix("the ")
+            is_counted &= "," not in phrase
             is_counted &= not query.limit and result.truncated is None
             if self._phrases.is_english and is_counted and sentence.is_plain_list(phrase):
                 return self.say("said counted", listed, phrase.removeprefix("the "), number)
             return self.say("said are", listed, phrase)
         is_column = begins and not is_listed and len(result.variables) == 1 and not query.group_by
         if self._phrases.is_english and is_column and not selects:
-            if len(items) == 1:
+            if len(items) == 1 and "," not in phrase:
                 return self.say("said is", phrase, listed)
-            if sentence.names_many:
+            if sentence.names_many and "," not in phrase:
                 return self.say("said is many", phrase, listed)
         plain = phrase.removeprefix("the ") if sentence.is_plain_list(phrase) else phrase
         return self.say("said list", listed, plain)

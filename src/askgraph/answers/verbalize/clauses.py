@@ -18,6 +18,7 @@ from askgraph.sparql.vocabulary import RDF_TYPE
 _MAX_DEPTH = 12
 _MAX_POSSESSIVES = 1
 _FULL_CLAUSES = ("whose ", "that ", "who ", "whom ")
+_NO_PREDICATES = (*_FULL_CLAUSES, "with ", "without ", "for ", "but ")
 _VAGUE_ROLES = frozenset("type kind role status position category".split())
 
 
@@ -82,22 +83,16 @@ class ClauseWriter(ValueWords):
         self.known[source.value] = self.say("thing")
         article = self.phrases.pluralize(noun) if many else self.phrases.add_article(noun)
         text = self.write_of_node(article, source)
-        return text if text == article else text + ","
+        return text if text == article or self.phrases.is_english else text + ","
 
     def is_nameless(self, variable: Term) -> bool:
-        """Return whether a variable stands for nodes without names that only link others."""
-        facts = self.names.facts
-        return any(
-            isinstance(pattern.predicate, NamedNode)
-            and pattern.subject == variable
-            and facts.properties.get(pattern.predicate.value, NO_FACTS).is_of_node
-            for pattern in self.scope.patterns
-        ) or any(
-            pattern.subject == variable
-            and isinstance(pattern.object, NamedNode)
-            and pattern.object.value in facts.nameless
-            for pattern in self.scope.patterns
-            if pattern.predicate == NamedNode(RDF_TYPE)
+        """Return whether a variable without a class stands for nodes that only link others."""
+        links = [p for p in self.scope.patterns if p.subject == variable]
+        facts = self.names.facts.properties
+        return not any(p.predicate == NamedNode(RDF_TYPE) for p in links) and any(
+            facts.get(p.predicate.value, NO_FACTS).is_of_node
+            for p in links
+            if isinstance(p.predicate, NamedNode)
         )
 
     def list_clauses(self, variable: Term, *, many: bool) -> list[str]:
@@ -352,6 +347,8 @@ class ClauseWriter(ValueWords):
             clauses and self.phrases.is_english and not (entry.is_noun and not entry.passive)
         ) or (clauses and entry.kind == "verb"):
             value = " ".join([some, *clauses])
+        elif clauses and self.phrases.is_english and not clauses[0].startswith(_NO_PREDICATES):
+            value = self.join_list(clauses)
         elif clauses:
             value = self.say("one that", self.join_list(clauses))
         else:
@@ -398,11 +395,14 @@ class ClauseWriter(ValueWords):
             value = self.say("that", self.find_noun(source))
             return self.forms.relate_back(entry, value, head)
         own = self.find_noun(pattern.object) if isinstance(pattern.object, Variable) else ""
+        is_node = self.find_noun(source) == self.say("thing") or self.is_nameless(source)
+        if is_node and entry.is_noun and (text := self.join_node(pattern, entry, head)):
+            return text
         if self.phrases.is_english:
-            is_node = self.find_noun(source) == self.say("thing") or self.is_nameless(source)
-            if is_node and entry.is_noun and (text := self.join_node(pattern, entry, head)):
-                return text
-            if entry.is_noun and not is_node and entry.text == own:
+            is_typed = isinstance(pattern.object, Variable) and bool(
+                self.list_classes(pattern.object)
+            )
+            if entry.is_noun and not is_node and entry.text == own and is_typed:
                 return f"with {self.describe(source, many=False)}"
         return self.forms.relate_back(entry, self.describe(source, many=False), head)
 
@@ -435,7 +435,10 @@ class ClauseWriter(ValueWords):
             clause = f"{'who' if head.is_person else 'that'} {entry.past} {first}"
             return f"{clause} with {self.join_list(rest)}" if rest else clause
         own = self.find_noun(pattern.object) if isinstance(pattern.object, Variable) else ""
-        if entry.text == own:
+        is_typed = isinstance(pattern.object, Variable) and bool(self.list_classes(pattern.object))
+        if not self.phrases.is_english:
+            return self.say("joined", entry.text, self.join_list(values))
+        if entry.text == own and is_typed:
             return f"for {self.join_list(values)}"
         noun = entry.plural if head.is_many and entry.plural else f"the {entry.text}"
         who, be = "who" if head.is_person else "that", "are" if head.is_many else "is"
@@ -444,7 +447,8 @@ class ClauseWriter(ValueWords):
     def write_joined(self, term: Term, entry: LexicalEntry) -> str:
         """Return what a node joins: `the mission Apollo 11`, `a mission to the Moon`."""
         if not isinstance(term, Variable):
-            return f"the {entry.text} {self.write_value(term, entry).removeprefix('the ')}"
+            value = self.write_value(term, entry).removeprefix("the ")
+            return f"{self.say('the', entry.text)} {value}"
         if term.value in self.known:
             return self.say("that", self.find_noun(term))
         conditions = self.describe_conditions(term)

@@ -131,7 +131,8 @@ class EnglishForms(Forms):
         preposition = load_lexicon("en")["prepositions"].get(_MARKS.sub("", entry.text).lower())
         match entry.kind:
             case "verb":
-                return f"{_who(head)} {entry.plural if head.is_many else entry.text} {value}"
+                verb = entry.plural if head.is_many else entry.text
+                return f"{_who(head)} {verb} {_add_object(entry, value)}"
             case "participle":
                 return f"{entry.text} {value}"
             case "dated":
@@ -160,7 +161,9 @@ class EnglishForms(Forms):
             case "verb" if is_long and entry.passive:
                 return f"{entry.passive} {value}"
             case "verb":
-                return f"{_whom(head)} {value} {entry.text}"
+                clause = f"{_whom(head)} {value} {entry.text}"
+                own = entry.object_noun
+                return f"{clause} as {self.phrases.add_article(own)}" if own else clause
             case "place":
                 return f"that {value} is {self.phrases.substitute(entry.text, 'in')}"
             case "any":
@@ -182,6 +185,7 @@ class EnglishForms(Forms):
         event = entry.text if entry.kind == "dated" else _fit_event(entry, head)
         if not entry.values and not _IS_TIME.match(_MARKS.sub("", value)):
             event = ""
+        value = value.replace(f"the date {event} of ", "") if event else value
         if event and is_value and not value.startswith(("not ", "known", "a ", "none ", "the ")):
             return f"{event} {_in_or_on(value)}"
         if entry.kind == "count" and is_value and _NUMBERS.fullmatch(_MARKS.sub("", value)):
@@ -243,7 +247,8 @@ class EnglishForms(Forms):
                     else ""
                 )
             case "verb":
-                return f"{who} {'do' if head.is_many else 'does'} not {entry.plural} {value}"
+                do = "do" if head.is_many else "does"
+                return f"{who} {do} not {entry.plural} {_add_object(entry, value)}"
             case "participle" if is_gerund(entry.text):
                 return f"not {entry.text} {value}"
             case "dated":
@@ -259,23 +264,23 @@ class EnglishForms(Forms):
 
     def lack_back(self, entry: LexicalEntry, noun: str, own: str, head: Head) -> str:
         """Return the clause of no subject: `that no moon orbits`, `that nothing orbits`."""
-        subject = f"no {noun}" if noun else "nothing"
-        object_ = f"no {noun}" if noun else "nothing"
+        rest = noun.removeprefix("thing ") if noun.startswith("thing ") else ""
+        subject = f"nothing {rest}" if rest else f"no {noun}" if noun else "nothing"
         match entry.kind:
             case "verb":
                 return f"{_whom(head)} {subject} {entry.text}"
             case "place":
                 return f"that {subject} is {self.phrases.substitute(entry.text, 'in')}"
             case _ if entry.past:
-                return f"{_who(head)} {entry.past} {object_}"
+                return f"{_who(head)} {entry.past} {subject}"
             case "participle" if not is_gerund(entry.text):
                 return f"{_whom(head)} {subject} {_be(entry.text)} {entry.text}"
             case "relation":
                 return f"{_whom(head)} {subject} is {_add_relation_article(entry.text)}"
-        if noun and own in (entry.text, entry.plural):
+        if noun and not rest and own in (entry.text, entry.plural):
             return f"without any {noun}"
         verb = "are" if head.is_many else "is"
-        of = f"any {noun}" if noun else "anything"
+        of = f"anything {rest}" if rest else f"any {noun}" if noun else "anything"
         return f"{_who(head)} {verb} not the {entry.text} of {of}"
 
     def relate_many(self, entry: LexicalEntry, subjects: str) -> str:
@@ -285,7 +290,9 @@ class EnglishForms(Forms):
                 return f"that {subjects} {_be(entry.text, many=True)} {entry.text}"
             case "place":
                 return f"that {subjects} are {self.phrases.substitute(entry.text, 'in')}"
-            case "relation" | "participle":
+            case "participle":
+                return f"with {subjects} {entry.text} them"
+            case "relation":
                 return f"that {subjects} are {entry.text}"
             case _:
                 return f"that {subjects} {entry.plural}"
@@ -316,7 +323,7 @@ class EnglishForms(Forms):
         """Return a statement: `Titan orbits Saturn`, `Kira is the spouse of Hugo`."""
         match entry.kind:
             case "verb":
-                return f"{subject} {entry.text} {value}"
+                return f"{subject} {entry.text} {_add_object(entry, value)}"
             case "participle" if not is_gerund(entry.text):
                 return f"{subject} {_be(entry.text)} {entry.text} {value}"
             case "dated":
@@ -336,7 +343,7 @@ class EnglishForms(Forms):
         """Return a statement as a question: `does Titan orbit Saturn?`."""
         match entry.kind:
             case "verb" if entry.plural != entry.text:
-                return f"does {subject} {entry.plural} {value}?"
+                return f"does {subject} {entry.plural} {_add_object(entry, value)}?"
             case "participle" if not is_gerund(entry.text):
                 return f"{_be(entry.text)} {subject} {entry.text} {value}?"
             case "relation":
@@ -360,6 +367,13 @@ def make_forms(phrases: Phrases) -> Forms:
 def is_gerund(text: str) -> bool:
     """Return whether a participle is one of the present: `starring`."""
     return _MARKS.sub("", text).endswith("ing")
+
+
+def _add_object(entry: LexicalEntry, value: str) -> str:
+    """Return a value with the noun that its verb has: `the service Design`."""
+    if not entry.object_noun or not value or re.match(r"(?:an?|any|the|that) ", value):
+        return value
+    return f"the {entry.object_noun} {value}"
 
 
 def _who(head: Head) -> str:
@@ -388,11 +402,8 @@ def _in_or_on(value: str, *, is_place: bool = False) -> str:
         return f"in {value}"
     if re.match(r"\d{1,2} \w+ \d+", bare):
         return f"on {value}"
-    return (
-        f"in {value}"
-        if re.match(r"-?\d|\w+ \d{4}$", bare) and not bare.startswith("in ")
-        else value
-    )
+    is_year = re.match(r"-?\d|(?!in |before |after |between )\w+ \d{4}$", bare)
+    return f"in {value}" if is_year else value
 
 
 def _relate_relation(text: str, value: str, head: Head) -> str:
@@ -401,7 +412,7 @@ def _relate_relation(text: str, value: str, head: Head) -> str:
     if not noun:
         return f"{text} {value}"
     bare = _MARKS.sub("", noun)
-    if _MARKS.sub("", preposition) == "of" and bare not in ("part", "made", "instance"):
+    if _MARKS.sub("", preposition) == "of" and bare not in ("part", "made"):
         if head.is_many:
             return f"{_who(head)} are {english.pluralize(noun)} {preposition} {value}"
         return f"{_who(head)} is {_add_relation_article(text)} {value}"
@@ -412,7 +423,7 @@ def _add_relation_article(text: str) -> str:
     """Return a relation with the article of its noun: `a member of`, `part of`, `near`."""
     bare = _MARKS.sub("", text)
     noun, _, preposition = bare.rpartition(" ")
-    if preposition != "of" or noun in ("part", "made", "instance"):
+    if preposition != "of" or noun in ("part", "made"):
         return text
     article = (
         "the" if noun in ("capital", "subject", "author") else english.add_article(noun).split()[0]

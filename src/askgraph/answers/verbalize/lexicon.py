@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from askgraph.answers.verbalize.phrases import (
+    is_date,
     is_person_noun,
     is_place_label,
     is_verb_of,
@@ -62,8 +63,9 @@ class LexicalEntry:
         high: The adjective of the highest value itself: `longest`.
         low: The adjective of the lowest value itself.
         event: What happened at the date that it gives, with its verb: `born`, `that died`.
-        values: What the graph shows of its values: `thing`, `number`, `date`, `text`.
+        values: What the graph shows of its values: see `PropertyFacts`.
         unit: The unit behind its numbers.
+        object_noun: The noun that a verb has before its value: `provides service`.
         value_noun: The class of everything that it leads to.
         leads_to_person: Whether its values are people.
         is_of_person: Whether its subjects are people.
@@ -85,6 +87,7 @@ class LexicalEntry:
     is_of_person: bool = False
     values: str = ""
     unit: str = ""
+    object_noun: str = ""
     value_noun: str = ""
     leads_to_person: bool = False
     label: str = ""
@@ -95,9 +98,27 @@ class LexicalEntry:
         """Whether the subject has the value as its noun."""
         return self.kind in ("noun", "count")
 
+    @property
+    def is_dated(self) -> bool:
+        """Whether its values are dates or years."""
+        if self.kind == "count" or self.values in ("number", "text", "thing", "boolean"):
+            return False
+        is_year = self.values != "integer" or re.search(r"\byear\b(?! [a-z])", self.text.lower())
+        return self.kind == "dated" or (bool(is_year) and is_date(self.text))
+
     def map_texts(self, change: Callable[[str], str]) -> LexicalEntry:
         """Return the entry with each of its words changed: with marks around them."""
-        names = ("text", "plural", "past", "passive", "most", "least", "event", "label")
+        names = (
+            "text",
+            "plural",
+            "past",
+            "passive",
+            "most",
+            "least",
+            "event",
+            "object_noun",
+            "label",
+        )
         return replace(
             self, **{name: change(text) for name in names if (text := getattr(self, name))}
         )
@@ -128,10 +149,10 @@ def make_entry(
     entry = replace(
         entry,
         values=facts.values,
-        value_noun=facts.noun,
+        value_noun=entry.object_noun or facts.noun,
         leads_to_person=facts.leads_to_person,
         is_of_person=facts.is_of_person,
-        passive="" if facts.is_of_node else entry.passive,
+        passive="" if facts.is_of_node and entry.is_noun else entry.passive,
     )
     if language == "en" and is_person_noun(entry.text):
         entry = replace(entry, leads_to_person=True)
@@ -165,7 +186,9 @@ def _make_foreign_entry(text: str, language: str, *, is_own: bool) -> LexicalEnt
 
 def _make_english_entry(label: str, facts: PropertyFacts) -> LexicalEntry:
     text = re.sub(r"^(?:has|have) (?=\w)", "", label)
-    text = re.sub(r"^(?:is|are|was|were) (?=\w.* )", "", text)
+    text = re.sub(rf"^(?:is|are|was|were) (?=\w.* (?:{PREPOSITIONS})$)", "", text)
+    if text.startswith("is "):
+        return LexicalEntry("noun", f"“{text}”", label=text)
     words = text.lower().split()
     has_preposition = len(words) > 1 and re.fullmatch(PREPOSITIONS, words[-1]) is not None
     is_literal = facts.values not in ("", "thing")
@@ -173,7 +196,7 @@ def _make_english_entry(label: str, facts: PropertyFacts) -> LexicalEntry:
         return entry
     infinitive = english.to_infinitive(words[0]) if words[0].endswith("s") else ""
     is_verb = english.is_verb(infinitive) and not is_literal
-    if has_preposition and facts.values in ("date", "number", "text"):
+    if has_preposition and facts.values in ("date", "integer", "number"):
         suffix = " date" if facts.values == "date" else ""
         return LexicalEntry("noun", f"“{text}”{suffix}")
     if has_preposition:
@@ -183,7 +206,9 @@ def _make_english_entry(label: str, facts: PropertyFacts) -> LexicalEntry:
         return LexicalEntry("relation", text)
     if re.fullmatch(PREPOSITIONS, words[0]):
         if len(words) == 1:
-            return LexicalEntry("relation", text)
+            if facts.values in ("", "thing"):
+                return LexicalEntry("relation", text)
+            return LexicalEntry("noun", f"“{text}”{' date' if facts.values == 'date' else ''}")
         rest = text.partition(" ")[2]
         return LexicalEntry("noun", rest, english.pluralize(rest), label=text)
     is_plural_noun = facts.noun and english.singularize(text.lower()) == facts.noun.lower()
@@ -192,6 +217,10 @@ def _make_english_entry(label: str, facts: PropertyFacts) -> LexicalEntry:
         if is_verb and is_certain:
             passive = f"{english.to_participle(infinitive)} by"
             return LexicalEntry("verb", text, infinitive, passive=passive)
+    is_clause = len(words) in (2, 3) and is_verb and words[1] not in ("to", "be")
+    if is_clause and english.singularize(words[-1]) == words[-1]:
+        object_noun = text.partition(" ")[2]
+        return LexicalEntry("verb", words[0], infinitive, object_noun=object_noun)
     return _make_noun(text, facts)
 
 
@@ -203,7 +232,7 @@ def _make_participle(
     head = words[at]
     is_participle = english.is_past_participle(head)
     before, after = text.split()[:at], text.split()[at + 1 :]
-    is_dated = facts.values in ("date", "number")
+    is_dated = facts.values in ("date", "integer", "number")
     if has_preposition and is_participle and len(after) <= 2:
         if is_dated and after[-1] in ("in", "on", "at", "since"):
             return LexicalEntry("dated", " ".join([*before, head]))
@@ -229,7 +258,7 @@ def _make_participle(
 def _make_noun(text: str, facts: PropertyFacts) -> LexicalEntry:
     noun, unit = split_unit(text)
     tables = load_lexicon("en")
-    if facts.values == "number":
+    if facts.values == "integer":
         counted = noun.removeprefix("number of ") if noun.startswith("number of ") else noun
         first = re.split(r" (?:of|in|per|on|at|with) ", counted)[0].split()[-1]
         if english.is_plural(first) and not unit and facts.unit is None:

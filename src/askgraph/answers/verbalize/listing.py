@@ -15,7 +15,16 @@ from askgraph.answers.verbalize.lexicon import LexicalEntry
 from askgraph.answers.verbalize.names import Names, strip_article, without_article
 from askgraph.answers.verbalize.phrases import is_date
 from askgraph.answers.verbalize.scope import Scope, make_scope
-from askgraph.sparql import AGGREGATES, Call, Expression, Pattern, Query, Term, variables_of
+from askgraph.sparql import (
+    AGGREGATES,
+    Call,
+    Expression,
+    Pattern,
+    Query,
+    Term,
+    renamed,
+    variables_of,
+)
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _AGGREGATE_PHRASES = {"SUM": "sum", "AVG": "avg", "MIN": "min", "MAX": "max", "SAMPLE": "sample"}
@@ -27,11 +36,13 @@ class Listing(ABC):
     """A query whose rows are things and their values; what its columns and keys are called."""
 
     def __init__(self, query: Query, names: Names) -> None:
-        self.query = query
+        types = names.facts.types
+        self.query = renamed(query, types) if types else query
         self.names = names
         self.phrases = names.phrases
         self.say, self.join_list = self.phrases.say, self.phrases.join_list
         self.forms = make_forms(names.phrases)
+        query = self.query
         self.scope: Scope = make_scope(query.where)
         self.values = {name.value: value for name, value in query.columns if value is not None}
         self.keys = [self.resolve(name or value) for value, name in query.group_by]
@@ -141,7 +152,7 @@ class Listing(ABC):
                 )
             if entry.kind == "count":
                 return "", f"with the {places}{'most' if is_down else 'fewest'} {entry.plural}"
-            if not is_date(entry.text) and entry.kind == "noun":
+            if not entry.is_dated and entry.kind == "noun":
                 adjective = entry.high if is_down else entry.low
                 return "", f"with the {places}{adjective} {entry.text}"
         noun = self.name_order(value, root)
@@ -204,6 +215,12 @@ class Listing(ABC):
         dated = name in ("MIN", "MAX") and is_date(noun)
         key = {"MIN": "first", "MAX": "last"}[name] if dated else _AGGREGATE_PHRASES[name]
         return self.say(key, noun)
+
+    def name_result(self, name: str) -> str:
+        """Return the noun of a column of the result, without its article."""
+        if name in self.values and (noun := self.name_aggregate(self.values[name])):
+            return without_article(noun)
+        return self.writer.find_noun(Variable(name))
 
     def name_value(self, value: Expression) -> str:
         """What a value is called, without whose it is."""
@@ -286,7 +303,8 @@ class Listing(ABC):
             if asked[0].value in self.scope.binds:
                 return self.writer.write(asked[0])
             return self.write_lookup(asked[0], root, own[0])
-        if own and not far and root not in asked and self.is_nameless(root):
+        has_clauses = self.phrases.is_english and any(map(_is_possessed, own))
+        if own and not far and root not in asked and self.is_nameless(root) and not has_clauses:
             nouns = own if self.is_single else [self.phrases.pluralize(noun) for noun in own]
             self.names_many = not self.is_single
             return self.write_node(self.name_the(nouns), root)
@@ -294,7 +312,7 @@ class Listing(ABC):
         if root in asked or not own:
             text = self.say("with columns", text, self.name_their(own)) if own else text
         else:
-            text = self.add_subject(own, text, root)
+            text = self.write_far_lookup(asked, root, text) or self.add_subject(own, text, root)
         extra = self.join_list([self.name_far_column(variable) for variable in far])
         return self.say("with columns", text, extra) if extra else text
 
@@ -375,6 +393,16 @@ class Listing(ABC):
             what = self.write_what(entry, subject)
             return (what or self.add_subject([self.writer.name_object(owner)], subject)) + condition
         return self.add_subject([noun], subject)
+
+    def write_far_lookup(self, asked: Sequence[Variable], root: Term, subject: str) -> str:
+        """Return `what the end station of S1 is operated by`; empty for nouns and several things."""
+        owner = self.writer.find_owner(asked[0])
+        if len(asked) > 1 or owner is None or not self.phrases.is_english:
+            return ""
+        noun = self.writer.find_noun(root) if isinstance(root, Variable) else ""
+        if owner.subject != root or not subject.startswith(f"the {noun} of "):
+            return ""
+        return self.write_what(self.names.find_entry(owner.predicate), subject)
 
     def write_what(self, entry: LexicalEntry, subject: str) -> str:
         """Return `what Mars orbits`, `when Emma was published`; empty for nouns."""

@@ -110,6 +110,8 @@ class Names:
         label = entry.label or entry.text
         adjective = to_adjective(label) if self.phrases.is_english else ""
         is_true, is_false = (f"is {self.phrases.say(key)}" for key in ("yes", "no"))
+        if label.startswith("is "):
+            condition = condition.replace("“", "").replace("”", "")
         if not adjective or entry.steps or condition not in (is_true, is_false):
             return ""
         return f"is {adjective}" if condition == is_true else f"is not {adjective}"
@@ -123,7 +125,8 @@ class Names:
 
     def name_class(self, iri: str) -> str:
         """Return a class in words: lower case at its start, but for names and German nouns."""
-        return self._lower(self.name_iri(iri), iri)
+        noun = self.name_iri(iri)
+        return self._lower(noun if self.keeps_case else _trim_definition(noun), iri)
 
     def _lower(self, noun: str, iri: str) -> str:
         word = noun.split(" ")[0]
@@ -192,6 +195,16 @@ class Names:
                 text = join([entry.text for entry in entries], "or")
                 plural = join([entry.plural or entry.text for entry in entries], "or")
                 return LexicalEntry(kinds.pop() if len(kinds) == 1 else "noun", text, plural)
+
+
+def _trim_definition(label: str) -> str:
+    """Return the noun of a label that is a definition or begins with a code.
+
+    "The capital of a country." is "capital", "P1 is identified by" is "is identified by".
+    """
+    label = re.sub(r"^[EPep]\d+[a-z]?[ _](?=[A-Za-z]{2})", "", label)
+    match = re.fullmatch(r"(?:the|an?) (.+?)(?: of an? .+)?[.:].*", label, re.IGNORECASE)
+    return match[1] if match else label
 
 
 def without_article(text: str) -> str:

@@ -13,7 +13,7 @@ from askgraph.answers.verbalize.conditions import Condition, Conditions, unwrap
 from askgraph.answers.verbalize.forms import Head, is_gerund, make_forms
 from askgraph.answers.verbalize.lexicon import LexicalEntry
 from askgraph.answers.verbalize.names import Names
-from askgraph.answers.verbalize.phrases import is_date, is_person_noun
+from askgraph.answers.verbalize.phrases import is_person_noun
 from askgraph.answers.verbalize.scope import Scope
 from askgraph.sparql import Call, Expression, Group, Pattern, Query, Term, variables_of
 from askgraph.sparql.vocabulary import RDF_TYPE
@@ -222,11 +222,11 @@ class ValueWords(Nouns, ABC):
             return condition
         entry, value = self.names.find_entry(owner.predicate), condition.value
         compares = condition.key in ("<", ">", "<=", ">=")
-        if compares and (entry.kind == "dated" or is_date(entry.text)):
+        if compares and entry.is_dated:
             return replace(condition, key=f"date {condition.key}")
         if not (compares or condition.key in ("=", "!=", "in", "not in")):
             return condition
-        if entry.unit or (entry.values == "number" and "year" not in entry.text.lower()):
+        if entry.unit or entry.kind == "count":
             value = re.sub(r"(?<![\d.,])\d{4}(?![\d.,])", self._group_digits, value)
         if not entry.unit:
             return replace(condition, value=value)

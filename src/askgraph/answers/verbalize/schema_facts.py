@@ -30,7 +30,8 @@ class PropertyFacts:
     """What a graph shows of a property.
 
     Attributes:
-        values: What it leads to: `thing`, `number`, `date`, `boolean`, `text`; empty if unknown.
+        values: What it leads to: `thing`, `integer`, `number`, `date`, `boolean`, `text`;
+            empty if unknown.
         noun: The class of everything that it leads to, as a noun; empty if there are several.
         leads_to_person: Whether everything that it leads to is a person.
         is_of_person: Whether everything that has it is a person.
@@ -56,13 +57,13 @@ class SchemaFacts:
     Attributes:
         properties: The facts of each property, by its IRI.
         persons: The classes whose instances are people.
-        nameless: The classes whose instances have no names and only link other things.
+        types: The standard predicate that each of the graph's own predicates for types stands for.
         wordings: The wordings that the graph's glossary prescribes, by the IRI of the term.
     """
 
     properties: Mapping[str, PropertyFacts] = field(default_factory=dict)
     persons: frozenset[str] = frozenset()
-    nameless: frozenset[str] = frozenset()
+    types: Mapping[str, str] = field(default_factory=dict)
     wordings: Mapping[str, Wording] = field(default_factory=dict)
 
 
@@ -74,7 +75,7 @@ def collect_facts(
     wordings = graph.glossary.wordings if graph.glossary else {}
     arrays = near if graph.arrays is None else graph.arrays
     properties = {}
-    people, nameless = set[str](), set[str]()
+    people = set[str]()
     for iri in iris:
         if (predicate := predicates.get(iri)) is not None:
             cls = _find_common(predicate.object_classes, predicate.objects, classes)
@@ -89,9 +90,8 @@ def collect_facts(
             )
         if _is_person(iri, classes, wordings):
             people.add(iri)
-        if iri in classes and classes[iri].nary:
-            nameless.add(iri)
-    return SchemaFacts(properties, frozenset(people), frozenset(nameless), wordings)
+    types = {own: standard for standard, own in graph.own_types.items()}
+    return SchemaFacts(properties, frozenset(people), types, wordings)
 
 
 def find_unit(predicate: PredicateProfile, arrays: GraphArrays | None) -> Unit | None:
@@ -122,6 +122,7 @@ def _classify_values(predicate: PredicateProfile) -> str:
     for kind, members in (
         ("boolean", frozenset([v.XSD_BOOLEAN])),
         ("date", v.DATE_DATATYPES),
+        ("integer", v.INTEGER_DATATYPES),
         ("number", v.NUMERIC_DATATYPES),
     ):
         if datatypes <= members:

@@ -12,7 +12,6 @@ from askgraph.answers.verbalize.conditions import unwrap
 from askgraph.answers.verbalize.forms import make_forms
 from askgraph.answers.verbalize.listing import Listing
 from askgraph.answers.verbalize.names import Names, strip_article
-from askgraph.answers.verbalize.phrases import is_date
 from askgraph.answers.verbalize.scope import Scope
 from askgraph.sparql import (
     Call,
@@ -126,7 +125,8 @@ class Grouping(Listing):
         if self.counts(self.find_order_value(value), root):
             if not many and isinstance(root, Variable) and not self.root_said:
                 self.root_said = True
-                return strip_article(self.writer.describe(root, many=False), self.phrases)
+                text = strip_article(self.writer.describe(root, many=False), self.phrases)
+                return self.writer.replace_something(text)
             return strip_article(self.write_root(root), self.phrases)
         noun = self.name_order(value, root)
         if self.is_nameless(root):
@@ -585,10 +585,13 @@ class Sentence(Grouping):
         if entry is None:
             return self.say("down", noun)
         noun = f"date {entry.text}" if entry.kind == "dated" else noun
-        if entry.kind == "dated" or is_date(entry.text):
+        if entry.is_dated:
             return f"{noun}, latest first"
         high = "most" if entry.kind == "count" else entry.high
-        return f"{noun}, {high} first" if entry.values == "number" else self.say("down", noun)
+        if entry.values in ("text", "thing"):
+            return f"{noun} in descending order"
+        is_number = entry.values in ("integer", "number")
+        return f"{noun}, {high} first" if is_number else self.say("down", noun)
 
     def write_cut(self, text: str, value: Expression, *, down: bool, root: Term | None) -> str:
         """The first rows of an order: `only the 3 with the highest mass`."""
