@@ -1,18 +1,12 @@
 """Words of IRIs and the choice among labels."""
 
-from collections.abc import Callable
-
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.sparql.prefixes import (
     best_label,
-    english_plural,
-    english_singular,
     language_chain,
-    with_article,
-    within_sentence,
     words_of_local_name,
 )
 
@@ -78,29 +72,3 @@ def test_the_label_in_the_best_language_is_taken(
 
 def test_the_chain_names_each_language_once() -> None:
     assert language_chain(["de-AT", "de"]) == ("de-at", "de", "mul", "", "en")
-
-
-@for_each(
-    ("change", "word", "changed"),
-    [
-        (english_plural, "moon", "moons"),
-        (english_plural, "space agency", "space agencies"),
-        (english_plural, "launch", "launches"),
-        (english_plural, "person", "people"),
-        (english_plural, "spacecraft", "spacecraft"),
-        (english_plural, "point of departure", "points of departure"),
-        (english_plural, "cars", "cars"),
-        (english_singular, "moons", "moon"),
-        (english_singular, "cities", "city"),
-        (english_singular, "bus", "bus"),
-        (with_article, "age", "an age"),
-        (with_article, "radius", "a radius"),
-        (with_article, "university", "a university"),
-        (within_sentence, "Launch site", "launch site"),
-        (within_sentence, "GDP", "GDP"),
-    ],
-)
-def test_a_noun_is_put_into_the_form_that_it_has_in_a_sentence(
-    change: Callable[[str], str], word: str, changed: str
-) -> None:
-    assert change(word) == changed

@@ -16,18 +16,18 @@ import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.evidence import Behind, evidence
 from askgraph.answers.headline import Headline, deciding, units_of
 from askgraph.answers.verbalize import (
-    in_words,
     iris_in,
     iris_of,
     labels_of,
     language_of_labels,
+    read_for_graph,
     told_apart,
 )
 from askgraph.answers.verbalize.schema_facts import collect_facts
@@ -177,19 +177,12 @@ class AnswerBuilder:
     ) -> Answer:
         """Return the answer of a query that is laid out, with words and nothing that is asked."""
         language = self.languages[0]
-        if isinstance(query, QueryText):
-            words = self._read(query, labels, language)
-        else:  # in a thread, since a text may be long
-            words = await asyncio.to_thread(self._read, query, labels, language)
+        read = partial(read_for_graph, query, labels, self.graph, language, near=self.near)
+        # A text may be long: it is read in a thread.
+        words = read() if isinstance(query, QueryText) else await asyncio.to_thread(read)
         return bare_answer(
             query, self.graph.name, given, columns=columns, words=words, labels=labels
         )
-
-    def _read(self, query: str, labels: Mapping[str, str], language: str) -> str:
-        """Return a query in words, with what the graph shows of its terms."""
-        nouns = language_of_labels(self.graph, language)
-        facts = collect_facts(iris_of(query), self.graph, language, self.near)
-        return in_words(query, labels, language=language, nouns=nouns, facts=facts)
 
     async def written(self, query: str, given: Result, *, columns: Sequence[str] = ()) -> Answer:
         """Return the answer of a query that a person wrote, who is the surest judge of it.

@@ -23,7 +23,7 @@ from askgraph.answers.verbalize.labels import (
 )
 from askgraph.answers.verbalize.names import Names
 from askgraph.answers.verbalize.phrases import phrases_in
-from askgraph.answers.verbalize.schema_facts import SchemaFacts
+from askgraph.answers.verbalize.schema_facts import SchemaFacts, collect_facts
 from askgraph.answers.verbalize.sentence import Sentence
 from askgraph.answers.verbalize.triples import TripleReader
 from askgraph.errors import QuerySyntaxError
@@ -46,6 +46,7 @@ __all__ = [
     "language_of_labels",
     "list_texts",
     "merged_in_words",
+    "read_for_graph",
     "taught_in_words",
     "told_apart",
     "written_out",
@@ -81,6 +82,20 @@ def in_words(
     'Singers whose country is “France”.'
     """
     return written_out(query, Names(labels, phrases_in(language, nouns), facts=facts))
+
+
+def read_for_graph(
+    query: Query | str,
+    labels: Mapping[str, str],
+    graph: KnowledgeGraph,
+    language: str,
+    *,
+    near: GraphArrays | None = None,
+) -> str:
+    """Return a query in words, with what a graph shows of its terms; the arguments of `in_words`."""
+    nouns = language_of_labels(graph, language)
+    facts = collect_facts(iris_of(query), graph, language, near)
+    return in_words(query, labels, language=language, nouns=nouns, facts=facts)
 
 
 def written_out(query: Query | str, names: Names) -> str:

@@ -149,7 +149,7 @@ class EnglishForms(Forms):
                 return f"{entry.passive} {value}"
             case _ if entry.values and (event := _fit_event(entry, head)):
                 return f"{event} {_in_or_on(value, is_place=entry.text.endswith('place'))}"
-            case _ if preposition:
+            case _ if preposition and not value.startswith("one "):
                 return f"{self.phrases.substitute(entry.text, preposition)} {value}"
             case _:
                 return f"whose {entry.text} is {value}"

@@ -108,19 +108,17 @@ class LexicalEntry:
 
     def map_texts(self, change: Callable[[str], str]) -> LexicalEntry:
         """Return the entry with each of its words changed: with marks around them."""
-        names = (
-            "text",
-            "plural",
-            "past",
-            "passive",
-            "most",
-            "least",
-            "event",
-            "object_noun",
-            "label",
-        )
         return replace(
-            self, **{name: change(text) for name in names if (text := getattr(self, name))}
+            self,
+            text=change(self.text),
+            plural=self.plural and change(self.plural),
+            past=self.past and change(self.past),
+            passive=self.passive and change(self.passive),
+            most=self.most and change(self.most),
+            least=self.least and change(self.least),
+            event=self.event and change(self.event),
+            object_noun=self.object_noun and change(self.object_noun),
+            label=self.label and change(self.label),
         )
 
 

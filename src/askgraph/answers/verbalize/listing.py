@@ -389,7 +389,7 @@ class Listing(ABC):
         subject = self.write_subject(root)
         if entry is not None and entry.kind == "place" and not self.phrases.is_english:
             return self.say("place of", subject)
-        if entry is not None and self.phrases.is_english:
+        if owner is not None and entry is not None and self.phrases.is_english:
             what = self.write_what(entry, subject)
             return (what or self.add_subject([self.writer.name_object(owner)], subject)) + condition
         return self.add_subject([noun], subject)

@@ -617,8 +617,8 @@ class Sentence(Grouping):
                 if not entry.steps:
                     return self.forms.ask(entry, name, self.writer.write_value(value, entry))
         if claim.count(" is ") == 1 and claim.startswith("the ") and " and " not in claim:
-            subject, _, rest = claim.partition(" is ")
-            return f"is {subject} {rest}?"
+            about, _, rest = claim.partition(" is ")
+            return f"is {about} {rest}?"
         return self.say(key, claim)
 
     def make_claim(self) -> tuple[str, str]:

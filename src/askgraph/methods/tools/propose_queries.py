@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from askgraph.answers import bare_answer
-from askgraph.answers.verbalize import in_words, iris_of
+from askgraph.answers.verbalize import iris_of, read_for_graph
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.candidates import (
     RunCandidate,
@@ -43,7 +43,9 @@ async def propose_queries(
     lines = []
     for number, one in enumerate(candidates, 1):
         showed(context, one.query, one.given)
-        words = quoted(in_words(one.query, writer.labels, language=context.language), _LONGEST)
+        words = quoted(
+            read_for_graph(one.query, writer.labels, context.graph, context.language), _LONGEST
+        )
         left = left_out(proposal, one.cluster.best, read=True)
         more = ", …" if len(left) > _LEFT else ""
         note = f" (not used: {', '.join(left[:_LEFT])}{more})" if left else ""
@@ -59,7 +61,7 @@ async def propose_queries(
         context.graph.name,
         best.given,
         columns=best.columns,
-        words=in_words(best.query, writer.labels, language=context.language),
+        words=read_for_graph(best.query, writer.labels, context.graph, context.language),
         confidence=round(found.confidence, 4),
         labels=writer.labels,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pyoxigraph import NamedNode, Variable
 
 from askgraph import deadline
-from askgraph.answers.verbalize import in_words, iris_in, iris_of, labels_of, language_of_labels
+from askgraph.answers.verbalize import iris_in, iris_of, labels_of, read_for_graph
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.index.names import Kind
@@ -190,5 +190,4 @@ async def readings_of(
     iris = (iri for query in queries for iri in iris_of(query))
     seconds = deadline.at_most(None, share=_SHARE)
     labels = await labels_of(iris, graph, [language], timeout=seconds, near=near)
-    nouns = language_of_labels(graph, language)
-    return [in_words(query, labels, language=language, nouns=nouns) for query in queries]
+    return [read_for_graph(query, labels, graph, language, near=near) for query in queries]

@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode
 from askgraph.answers.validation import WRONG, Services
 from askgraph.answers.validation.graph_knowledge import graph_knowledge
 from askgraph.answers.validation.validate import validated
-from askgraph.answers.verbalize import in_words, iris_of, labels_of
+from askgraph.answers.verbalize import iris_of, labels_of, read_for_graph
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import random_examples, similar_examples
@@ -330,7 +330,7 @@ def _candidate(
     one: RunCandidate, found: BestCandidates, labels: dict[str, str], context: Context
 ) -> Candidate:
     return Candidate(
-        words=in_words(one.query, labels, language=context.language),
+        words=read_for_graph(one.query, labels, context.graph, context.language),
         query=one.query,
         columns=list(one.result.variables),
         rows=cells(one.result.rows, _PREVIEW),

@@ -12,6 +12,7 @@ from fastapi import Depends, Path, Query
 from pydantic import Field
 
 from askgraph.answers.verbalize import in_words, iris_of, labels_of, language_of_labels
+from askgraph.answers.verbalize.schema_facts import SchemaFacts, collect_facts
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.server.auth import Principal, Scope
@@ -62,18 +63,25 @@ class QueryText(Body):
 class NamedQuery:
     """A query that declares all its prefixes and has no escapes; `labels` name its IRIs.
 
-    `nouns` is the language of the labels if it is another one, empty if nobody knows.
+    `nouns` is the language of the labels if it is another one, empty if nobody knows; `facts` are
+    what the graph shows of the terms.
     """
 
     text: str
     labels: dict[str, str]
     language: str
     nouns: str | None = None
+    facts: SchemaFacts | None = None
 
     async def words(self) -> str:
         """Return the query read back."""
         return await asyncio.to_thread(
-            in_words, self.text, self.labels, language=self.language, nouns=self.nouns
+            in_words,
+            self.text,
+            self.labels,
+            language=self.language,
+            nouns=self.nouns,
+            facts=self.facts,
         )
 
 
@@ -92,7 +100,8 @@ async def name_terms(query: str, graph: KnowledgeGraph, language: str) -> NamedQ
 
     text, iris = await asyncio.to_thread(completed)
     labels = await labels_of(iris, graph, [language])
-    return NamedQuery(text, labels, language, language_of_labels(graph, language))
+    facts = collect_facts(iris, graph, language)
+    return NamedQuery(text, labels, language, language_of_labels(graph, language), facts)
 
 
 def label_of(item: ClassProfile | PredicateProfile, language: str) -> str:

@@ -1,6 +1,7 @@
 """Graphs: a list, questions to start with, glossaries; jobs that add and remove some."""
 
 import asyncio
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -272,6 +273,18 @@ class EntryBody(Body):
     )
     same_as: str | None = Field(None, max_length=200, description="Another word.")
     query: str | None = Field(None, max_length=20_000, description="What answers the phrase.")
+    phrase: str | None = Field(
+        None, max_length=100, description="How answers speak of the property: crewed by."
+    )
+    inverse: str | None = Field(
+        None, max_length=100, description="What its value did, in the past: crewed."
+    )
+    plural: str | None = Field(None, max_length=100, description="The plural of the noun.")
+    most: str | None = Field(
+        None, max_length=100, description="The adjective of the highest value: largest."
+    )
+    least: str | None = Field(None, max_length=100, description="That of the lowest value.")
+    person: bool = Field(False, description="Whether it is a class of people, or leads to people.")
 
 
 class TeachBody(Body):
@@ -297,6 +310,9 @@ class EntryView(BaseModel):
     means: list[MeaningView]
     same_as: str
     query: str
+    wording: dict[str, str | bool] = Field(
+        description="How answers speak of it: phrase, inverse, plural, most, least, person."
+    )
 
 
 class GlossaryView(BaseModel):
@@ -350,6 +366,13 @@ async def _glossary(graph: KnowledgeGraph, language: str) -> GlossaryView:
             MeaningView(iri=iri, label=labels.get(iri) or words_of_local_name(iri))
             for iri in entry.means
         ]
-        return EntryView(word=entry.word, means=means, same_as=entry.same_as, query=entry.query)
+        wording = {key: value for key, value in asdict(entry.wording).items() if value}
+        return EntryView(
+            word=entry.word,
+            means=means,
+            same_as=entry.same_as,
+            query=entry.query,
+            wording=wording,
+        )
 
     return GlossaryView(entries=[*map(view, known.entries)], instructions=known.instructions)

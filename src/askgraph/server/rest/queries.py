@@ -455,7 +455,12 @@ async def swap(opened: OpenGraph, body: SwapBody) -> SwappedView:
 
 async def _read_back(query: NamedQuery) -> ReadBack:
     return await asyncio.to_thread(
-        read_back, query.text, query.labels, language=query.language, nouns=query.nouns
+        read_back,
+        query.text,
+        query.labels,
+        language=query.language,
+        nouns=query.nouns,
+        facts=query.facts,
     )
 
 
