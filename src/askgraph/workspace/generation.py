@@ -38,7 +38,7 @@ from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.examples import keep
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.models import Models
-from askgraph.workspace.outcome import outcome_of as answer_of
+from askgraph.workspace.run_sync import outcome_of as answer_of
 from askgraph.workspace.run_sync import result_of
 
 _WRITES = "sparql-llm"

@@ -10,7 +10,7 @@ from askgraph.index import tokens
 from askgraph.methods import Method
 from askgraph.search.tokenize.word_lists import detected_language
 from askgraph.trace import Answer, Outcome, Question, Refusal, follow_up
-from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import outcome_of
 
 
 async def following(

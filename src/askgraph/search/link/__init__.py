@@ -19,22 +19,20 @@ from rapidfuzz.process import extract
 from askgraph.graph.names import virtual_iri
 from askgraph.index import stem, tokens
 from askgraph.index.names import Kind, Match, Name, NameIndex, rarity
-from askgraph.search.link.abbreviations import (
-    abbreviations,
-    coded,
-    initialism,
-    initials,
-    spelled_otherwise,
-    with_abbreviations,
-)
 from askgraph.search.link.lexicon import (
     LANGUAGE,
     SCHEMA_ONLY,
+    abbreviations,
     akin,
+    coded,
+    initialism,
+    initials,
     is_name,
     of_countries,
     scales,
     schema_words,
+    spelled_otherwise,
+    with_abbreviations,
 )
 from askgraph.search.tokenize import Token, TokenizedQuestion, bits
 from askgraph.search.tokenize.question_operators import detect_operators

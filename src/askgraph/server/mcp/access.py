@@ -34,7 +34,7 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.models import Models
 from askgraph.workspace.next_questions import following
-from askgraph.workspace.outcome import steps_of
+from askgraph.workspace.run_sync import steps_of
 
 GraphName = Annotated[
     str | None, Field(description="The graph's name; may be left out if there is only one.")

@@ -39,7 +39,7 @@ from askgraph.trace.codec import Head
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import only_services
 from askgraph.workspace.models import Models, needs_model
-from askgraph.workspace.outcome import head_of, steps_of
+from askgraph.workspace.run_sync import head_of, steps_of
 from askgraph.workspace.settings import model_tables
 
 Told = Head | Step
