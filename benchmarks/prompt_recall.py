@@ -44,8 +44,7 @@ from askgraph.evaluation.files import json_line, object_in, write_lines
 from askgraph.evaluation.questions import GoldQuestion, query_table
 from askgraph.evaluation.reports.statistics import bootstrap_interval
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import LanguageModel, Request, User
-from askgraph.llm.budget import estimated_input, estimated_tokens
+from askgraph.llm import LanguageModel, Request, User, estimated_input, estimated_tokens
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl

@@ -33,11 +33,11 @@ from askgraph.answers.verbalize import (
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.sparql import Call, Query, QueryText, renamed
+from askgraph.sparql import Call, Query, QueryText, by_subject, renamed
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import GraphResult, Result, SelectResult, Term, order_of_term
-from askgraph.sparql.serializer import by_subject, laid_out, text_of, tree_of
+from askgraph.sparql.serializer import laid_out, text_of, tree_of
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
 from askgraph.trace import Answer, Clarification, Option
 

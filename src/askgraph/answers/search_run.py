@@ -6,11 +6,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 
-from askgraph import deadline
 from askgraph.answers import AnswerBuilder
 from askgraph.answers.verbalize import in_words, iris_of, merged_in_words, taught_in_words
 from askgraph.answers.verbalize.phrases import Phrases, phrases_in
-from askgraph.deadline import SECONDS
+from askgraph.deadline import SECONDS, at_most
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
@@ -237,15 +236,15 @@ class SearchRun:
             self.counted,
             [proposal.reading.language],
             near=proposal.schema.graph,
-            timeout=deadline.at_most(None, share=_SHARE),
+            timeout=at_most(None, share=_SHARE),
             evidence_rows=self.limits.evidence_rows,
-            evidence_seconds=deadline.at_most(None, share=_SHARE),
+            evidence_seconds=at_most(None, share=_SHARE),
         )
 
     async def ran(self, query: str, candidate: Candidate) -> SelectResult | bool:
         """Run a query as SELECT or ASK."""
         endpoint = self.endpoint
-        timeout = deadline.at_most(self.limits.timeout, share=_SHARE)
+        timeout = at_most(self.limits.timeout, share=_SHARE)
         if candidate.asks:
             return await endpoint.ask(query, timeout=timeout)
         return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)

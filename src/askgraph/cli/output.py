@@ -1,4 +1,4 @@
-"""Output as people and programs read it: tables, CSV, JSON; progress on standard error."""
+"""Output as people and programs read it: tables, CSV, JSON, the steps of a run, progress."""
 
 import contextlib
 import csv

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.graph.names import local_name
 from askgraph.graph.profile import PredicateProfile, Profile
-from askgraph.index import folded, stem, tokens
+from askgraph.index.names import folded, stem, tokens
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.vocabulary import DATE_DATATYPES, WIKIBASE_RANK
 

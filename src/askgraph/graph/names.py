@@ -13,8 +13,7 @@ import numpy as np
 from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.graph.literals import Sort, split_literal
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
-from askgraph.index import stem, tokens
-from askgraph.index.names import Kind, Name
+from askgraph.index.names import Kind, Name, stem, tokens
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import best_label, namespace_of, words_of_local_name
 from askgraph.sparql.vocabulary import SCHEMA_SPACES

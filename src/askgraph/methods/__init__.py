@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields, replace
 from functools import wraps
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from askgraph import deadline
+from askgraph.deadline import Deadline, keeping, over
 from askgraph.errors import SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
@@ -93,12 +93,12 @@ async def in_time(
     """
     own = getattr(bare(method), "seconds", None)
     allowed = seconds if own is None else own
-    kept = None if allowed is None else deadline.Deadline(allowed)
+    kept = None if allowed is None else Deadline(allowed)
     stream = method.answer(question, graphs)
     seen: list[Step] = []
     try:
         while True:
-            with deadline.keeping(kept):
+            with keeping(kept):
                 clock = asyncio.timeout(kept.left if kept else None)
                 try:
                     async with clock:
@@ -107,7 +107,7 @@ async def in_time(
                     if kept is None or kept.left > kept.closing:
                         raise
                     cost = replace(spent(seen), seconds=kept.seconds)
-                    step = Refusal(f"No answer was found: {deadline.over()}.", usage=cost)
+                    step = Refusal(f"No answer was found: {over()}.", usage=cost)
             if step is None:
                 return
             seen.append(step)

@@ -30,8 +30,8 @@ from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account, Budget, charged
 from askgraph.methods import Method
 from askgraph.methods.shared.drafts import reworded
+from askgraph.sparql.judge import form_of
 from askgraph.sparql.results import Row, SelectResult, value_of
-from askgraph.sparql.rewrite import form_of
 from askgraph.trace import Answer, Question
 from askgraph.trace import Outcome as Answered
 from askgraph.workspace import Progress, Workspace, silent

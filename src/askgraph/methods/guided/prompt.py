@@ -15,8 +15,7 @@ from functools import partial
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.verbalize import iris_of
-from askgraph.llm import Choice, Message, System, User
-from askgraph.llm.budget import estimated_tokens
+from askgraph.llm import Choice, Message, System, User, estimated_tokens
 from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import READ, Candidates, Numbered
 from askgraph.methods.shared import Piece, columns_rule

@@ -22,8 +22,8 @@ from askgraph.answers.verbalize import MOST_LABELS
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample, cosines, read_examples, similarities
-from askgraph.index import Resource, tokens
-from askgraph.index.names import NameIndex
+from askgraph.index import Resource
+from askgraph.index.names import NameIndex, tokens
 from askgraph.methods.shared.index_cache import keep_index, kept_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import labels_in

@@ -34,8 +34,7 @@ from askgraph.graph.measures import (
 )
 from askgraph.graph.names import classes_above, local_name, objects_of, standard_naming
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
-from askgraph.index import folded, stem, tokens
-from askgraph.index.names import Kind
+from askgraph.index.names import Kind, folded, stem, tokens
 from askgraph.search.expand import Doubt, Node
 from askgraph.search.link import Link, LinkedQuestion, alikeness
 from askgraph.search.tokenize.question_operators import QuestionOperators

@@ -15,9 +15,8 @@ from weakref import WeakKeyDictionary
 from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import tokens
 from askgraph.index.name_search import PLAIN, Asked, NameSearch, Thing
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.names import Kind, Name, NameIndex, tokens
 from askgraph.search.link import LinkedQuestion, joined, link_question
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators

@@ -10,6 +10,10 @@ It has far more relatives of a word than one graph has names: only those that oc
 its classes and predicates count; peoples and codes of countries count in names of things. An
 adjective that no list has, as in "the most profitable", lies on a scale that a noun names: it is an
 operator only if the graph's own names have that noun.
+
+Short forms need no list: one is a word of the graph's own names that is no word otherwise, begins
+with the same letter and keeps letters of the long one in their order. Initials stand for words in a
+row. US and WHO in capitals are abbreviations, not pronouns; F and M may be codes for words.
 """
 
 import mmap

@@ -26,8 +26,7 @@ from askgraph.graph.profile import Profile
 from askgraph.methods import searches
 from askgraph.methods.tools import Context, Limits
 from askgraph.server.auth import Scope
-from askgraph.server.runs import LANGUAGE_TAG
-from askgraph.server.runs.request import RunRequest
+from askgraph.server.runs import LANGUAGE_TAG, RunRequest
 from askgraph.sparql.prefixes import PrefixMap, best_label, words_of_local_name
 from askgraph.trace import Answer, Outcome, Question, Step
 from askgraph.workspace import Workspace

@@ -141,7 +141,6 @@ def _optional(thing: str, predicate: str, name: str, languages: tuple[str, ...])
 
 _STARTS = frozenset("PREFIX BASE SELECT ASK CONSTRUCT DESCRIBE".split())
 _UPDATES = frozenset("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split())
-_FORMS = frozenset("SELECT ASK CONSTRUCT DESCRIBE".split())
 _FENCE = "`"
 
 
@@ -163,12 +162,6 @@ def repaired(query: str, *, language: str = "en") -> Repaired:
             text = edited(text, sorted(edits))
             notes.append(note)
     return Repaired(text, tuple(notes))
-
-
-def form_of(query: str) -> str:
-    """Return SELECT, ASK, CONSTRUCT or DESCRIBE; empty if the query is none of them."""
-    word = lexed(query).first_keyword
-    return word if word in _FORMS else ""
 
 
 def _bare(query: str) -> str:
