@@ -22,9 +22,9 @@ from askgraph.sparql import (
     transform,
     walk,
 )
-from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import lexed, tokens, with_declared
 from askgraph.sparql.parser import read
+from askgraph.sparql.rewrite import formatted
 from askgraph.sparql.serializer import laid_out, text_of, tree_of
 from askgraph.sparql.vocabulary import XSD_INTEGER
 

@@ -27,6 +27,7 @@ from askgraph.search.pipeline import propose
 from askgraph.search.rank import Cluster, Proposal
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.serializer import plain_text
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -119,7 +120,13 @@ class SearchRun:
                 kept.append((one, iris))
             if len(kept) == _DRAFTS:
                 break
-        return [Draft(self.graph.plain_text(one.query), round(one.score, 3)) for one, _ in kept]
+        return [
+            Draft(
+                plain_text(one.query, self.graph.prefixes, self.graph.profile.types),
+                round(one.score, 3),
+            )
+            for one, _ in kept
+        ]
 
     @property
     def counted(self) -> KnowledgeGraph:

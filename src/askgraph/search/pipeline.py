@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from types import ModuleType
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from askgraph.graph import KnowledgeGraph, surroundings
+from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays, Ids, Seeds, in_both
 from askgraph.graph.measures import Unit, unit_at
 from askgraph.graph.profile import Profile
@@ -34,6 +36,9 @@ from askgraph.search.tokenize.question_operators import (
     detect_operators,
 )
 from askgraph.trace import Question
+
+if TYPE_CHECKING:
+    from askgraph.graph.remote_arrays import Kept
 
 __all__ = [
     "build_schema",
@@ -450,3 +455,35 @@ def _description_wanted(linked: LinkedQuestion) -> Description | None:
         if whole and one.score >= least:
             links.append(one)
     return Description(tuple(links[:_THINGS]), lead) if links else None
+
+
+_WHOLE: WeakKeyDictionary[NameIndex, GraphArrays] = WeakKeyDictionary()
+_KEPT: "WeakKeyDictionary[NameIndex, Kept]" = WeakKeyDictionary()
+
+
+async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
+    """Return the arrays of what lies around the seeds, asking the endpoint if they are not here.
+
+    A remote graph that came whole is kept as long as its names are in use: they are the same if
+    only the endpoint was wrapped in another one. Raises `ServiceError` if nothing can be
+    fetched.
+    """
+    known = _WHOLE.get(graph.names) if graph.arrays is None else graph.arrays
+    if known is not None:
+        return known
+    from askgraph.graph.remote_arrays import Kept, neighbourhood  # most graphs lie here
+
+    predicates = graph.profile.predicates
+    arrays = await neighbourhood(
+        graph.endpoint,
+        seeds,
+        triples=graph.profile.triples,
+        counts={p.iri: (p.triples, p.subjects, p.objects) for p in predicates},
+        naming=[p.iri for p in predicates if p.naming == "name"],
+        links=[p.iri for p in predicates if not p.literal],
+        own_types=dict(graph.profile.types),
+        kept=_KEPT.setdefault(graph.names, Kept()),
+    )
+    if arrays.complete:
+        _WHOLE[graph.names] = arrays
+    return arrays

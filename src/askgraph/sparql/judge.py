@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.deadline import at_most, over
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError, TimedOut
-from askgraph.sparql import Nested, walk
+from askgraph.sparql import Nested, QueryText, walk
 from askgraph.sparql.lexer import Token, fail, lexed, position, unescaped, with_declared
 from askgraph.sparql.parser import parse_query
 from askgraph.sparql.serializer import Written
@@ -370,5 +370,7 @@ class Asked:
 
 def form_of(query: str) -> str:
     """Return SELECT, ASK, CONSTRUCT or DESCRIBE; empty if the query is none of them."""
+    if isinstance(query, QueryText):
+        return query.tree.form
     word = lexed(query).first_keyword
     return word if word in _FORMS else ""

@@ -27,6 +27,7 @@ from askgraph.sparql import (
     Union,
     Values,
     by_subject,
+    renamed,
 )
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
 from askgraph.sparql.vocabulary import (
@@ -106,9 +107,13 @@ def laid_out(query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None
     return Written.of(by_subject(query), names.finished(Lines(names).query(query)))
 
 
-def plain_text(query: Query, prefixes: PrefixMap) -> Written:
-    """Return a query with one pattern a line, each with its subject, in the order of the tree."""
-    body = "\n".join(_Plain(Names(prefixes, {})).query(query))
+def plain_text(query: Query, prefixes: PrefixMap, own: Iterable[tuple[str, str]] = ()) -> Written:
+    """Return a query with one pattern a line, each with its subject, in the order of the tree.
+
+    `own` are the predicates that a graph has in place of others: the text is over these.
+    """
+    names = dict(own)
+    body = "\n".join(_Plain(Names(prefixes, {})).query(renamed(query, names) if names else query))
     header = prefixes.header(body)
     return Written.of(query, f"{header}\n{body}" if header else body)
 

@@ -233,7 +233,7 @@ class _Table:
     @property
     def kind(self) -> str:
         """The predicate that says what a thing is."""
-        return self.graph.own_types.get(v.RDF_TYPE, v.RDF_TYPE)
+        return dict(self.graph.profile.types).get(v.RDF_TYPE, v.RDF_TYPE)
 
     def candidates(self, row: int, column: int) -> Sequence[Candidate]:
         """What the name in a cell may mean."""

@@ -29,8 +29,8 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import labels_in
 from askgraph.methods.tools.term_text import STANDARD, named_iris
 from askgraph.search.tokenize import form_likeness, question_form
-from askgraph.sparql.layout import formatted
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
+from askgraph.sparql.rewrite import formatted
 from askgraph.sparql.rewrite.canonical import skeleton
 
 MATCHES = ("form", "question", "terms", "masked")

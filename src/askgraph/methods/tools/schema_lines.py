@@ -23,7 +23,7 @@ from pyoxigraph import Variable
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.measures import Unit, times_of, unit_at, unit_said
-from askgraph.graph.names import local_name, tells_more
+from askgraph.graph.names import tells_more
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.graph.shapes import ends_of
 from askgraph.index.names import Kind
@@ -38,7 +38,7 @@ from askgraph.search.query_pieces import plain
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import namespace_of
+from askgraph.sparql.prefixes import local_name, namespace_of
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES, SCHEMA_SPACES
 
 _CLASSES = 20

@@ -124,7 +124,7 @@ async def _likeliest(
 
 def _fitting(things: Sequence[str], linked: LinkedQuestion, graph: KnowledgeGraph) -> str:
     """Return the query for what things have of the predicates, classes and links that count."""
-    typing = graph.own_types.get(v.RDF_TYPE, v.RDF_TYPE)
+    typing = dict(graph.profile.types).get(v.RDF_TYPE, v.RDF_TYPE)
     values = f"VALUES ?s {{ {' '.join(f'<{iri}>' for iri in things)} }}"
     meant = {
         kind: " ".join(dict.fromkeys(f"<{one.target}>" for one in linked.of(kind)[:_MENTIONED]))
