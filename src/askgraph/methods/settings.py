@@ -1,6 +1,7 @@
 """Settings that all methods with a language model share, and checks of the values of settings.
 
-Each is declared and documented once: `askgraph.methods.help_of` reads what a setting does from the `Attributes:` of these docstrings.
+Each is declared and documented once: `askgraph.methods.help_of` reads what a setting does from the
+`Attributes:` of these docstrings.
 """
 
 from dataclasses import dataclass, field
