@@ -155,7 +155,7 @@ def is_past_participle(word: str) -> bool:
 def _infinitive_of_regular(word: str) -> str:
     stem = word[:-2]
     options = (word[:-1], stem, stem[:-1], word[:-3] + "y")
-    return next((option for option in options if is_verb(option)), "")
+    return next((option for option in options if option in _table("regular")[0]), "")
 
 
 def is_past(word: str) -> bool:

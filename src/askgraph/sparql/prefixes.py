@@ -303,3 +303,10 @@ def _is_after_number(chunk: str, at: int) -> bool:
         return False
     word = chunk[at : at + 3]
     return word[1:2].islower() and (word[0].isupper() or (len(word) == 3 and word.islower()))
+
+
+def local_name(iri: str) -> str:
+    """Return the words of an IRI's local part, or "" if it is a code."""
+    words = words_of_local_name(iri)
+    letters = sum(c.isalpha() for c in words)
+    return words if letters >= 2 and letters > sum(c.isdigit() for c in words) else ""

@@ -90,7 +90,7 @@ def collect_facts(
             )
         if _is_person(iri, classes, wordings):
             people.add(iri)
-    types = {own: standard for standard, own in graph.own_types.items()}
+    types = {own: standard for standard, own in graph.profile.types}
     return SchemaFacts(properties, frozenset(people), types, wordings)
 
 
