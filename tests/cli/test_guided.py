@@ -96,7 +96,7 @@ def test_on_a_terminal_a_reply_is_read_out_and_costs_are_told(llm_server: LlmSer
     _, seen = on_terminal("ask", ASKED, *by(llm_server))
 
     assert "thought: It says so. · choose: 1 · sure: 0.9" in seen
-    assert "The moons that orbit Mars." in seen
+    assert "Moons that orbit Mars." in seen
     assert "1 call of a model, 100 tokens in (40 cached), 20 out" in seen
     assert "model m-served" not in seen, "there is but one"
 

@@ -14,10 +14,16 @@ _SHORT_VERB = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
 
 
 @cache
+def _load_tables() -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    source = files("askgraph.sparql").joinpath("english.toml").read_text(encoding="utf-8")
+    return {
+        key: tuple(tuple(row.split()) for row in text.split(","))
+        for key, text in tomllib.loads(source).items()
+    }
+
+
 def _table(key: str) -> tuple[tuple[str, ...], ...]:
-    source = files("askgraph.sparql").joinpath("english.toml")
-    text: str = tomllib.loads(source.read_text(encoding="utf-8"))[key]
-    return tuple(tuple(row.split()) for row in text.split(","))
+    return _load_tables()[key]
 
 
 @cache
@@ -35,6 +41,11 @@ def _is_unchanged(word: str) -> bool:
 
 
 @cache
+def _regular_verbs() -> frozenset[str]:
+    return frozenset(_table("regular")[0])
+
+
+@cache
 def _participles() -> Mapping[str, str]:
     """Return the past of each irregular participle: `written` -> `wrote`."""
     return {participle: past for _, past, participle in _table("verbs")}
@@ -42,7 +53,7 @@ def _participles() -> Mapping[str, str]:
 
 @cache
 def _verbs() -> frozenset[str]:
-    return frozenset([*_table("regular")[0], *(row[0] for row in _table("verbs"))])
+    return frozenset([*_regular_verbs(), *(row[0] for row in _table("verbs"))])
 
 
 def is_plural(word: str) -> bool:
@@ -155,7 +166,7 @@ def is_past_participle(word: str) -> bool:
 def _infinitive_of_regular(word: str) -> str:
     stem = word[:-2]
     options = (word[:-1], stem, stem[:-1], word[:-3] + "y")
-    return next((option for option in options if option in _table("regular")[0]), "")
+    return next((option for option in options if option in _regular_verbs()), "")
 
 
 def is_past(word: str) -> bool:

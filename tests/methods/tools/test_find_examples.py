@@ -80,7 +80,7 @@ async def test_a_candidate_has_words_in_quotes_its_query_its_rows_and_the_words_
         )
     ]
 
-    assert '1. "The moons that orbit Saturn."' in line_with(found, "1. ")
+    assert '1. "Moons that orbit Saturn."' in line_with(found, "1. ")
     assert "ont:orbits space:Saturn" in found.text and "PREFIX" not in found.text
     assert found.answer is not None and found.answer.result.rows
     assert "https://example.org/space/Saturn" in found.seen

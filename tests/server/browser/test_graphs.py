@@ -287,7 +287,7 @@ def test_a_word_is_taught_and_the_question_asked_again(watch: Watch, fleet: Work
     expect(sentence).to_contain_text("(taught)")
 
     ask_anew(page, "How many ships are there?", "fleet")
-    expect(page.locator(".headline")).to_contain_text("The number of ships is 1")
+    expect(page.locator(".headline")).to_contain_text("There is 1 ship")
     page.get_by_role("button", name="Wrong").press("Enter")
     settle(page)
     page.locator(".teach fieldset").get_by_role("button", name="ships").focus()

@@ -71,9 +71,9 @@ async def test_asking(agents: Agents) -> None:
         assert found["status"] == "answer"
         assert found["message"] == (
             "Ganymede (5,268.2 km) and Titan (5,149.5 km) are the moons whose diameter is more "
-            "than the diameter of Mercury (4,879 km)."
+            "than that of Mercury (4,879 km)."
         )
-        assert found["words"] == "The moons whose diameter is more than the diameter of Mercury."
+        assert found["words"] == "Moons whose diameter is more than that of Mercury."
         assert found["confidence"] > 0.9
         assert found["rows"] == [
             ["https://example.org/space/Ganymede"],
@@ -113,7 +113,7 @@ async def test_searching_and_describing(agents: Agents) -> None:
         # Candidates come with their rows.
         found = await called(client, "propose_queries", question="moons of Mars")
         first = found["candidates"][0]
-        assert first["words"] == "The things that orbit Mars."
+        assert first["words"] == "Things that orbit Mars."
         assert first["total"] == 2 and len(first["rows"]) == 2
         assert set(found["labels"].values()) >= {"Phobos", "Deimos"}
         # A search without a hit says what to try.

@@ -112,7 +112,7 @@ def test_telling_queries_in_pieces(client: Visitor) -> None:
     told = client.post_json("graphs/space/parts", query=MOONS, question="Which moons has Neptune?")
     pieces, parts = told["pieces"], told["parts"]
     assert isinstance(pieces, list) and isinstance(parts, list)
-    assert "".join(piece["text"] for piece in pieces) == "The moons that orbit Neptune."
+    assert "".join(piece["text"] for piece in pieces) == "Moons that orbit Neptune."
     kinds = [parts[piece["part"]]["kind"] for piece in pieces if piece["part"] is not None]
     assert kinds == ["class", "predicate", "entity"]
     neptune = parts[2]
@@ -123,7 +123,7 @@ def test_telling_queries_in_pieces(client: Visitor) -> None:
     assert [part["alternatives"] for part in quick["parts"]] == [[], [], []]
     # An alternative put in gives the rows it promised.
     told = client.post_json("graphs/space/swap", query=MOONS, part=2, to=SPACE + "Saturn")
-    assert told["words"] == "The moons that orbit Saturn."
+    assert told["words"] == "Moons that orbit Saturn."
     assert client.post_json("graphs/space/query", query=told["query"])["total"] == 18
     # A part may be named by what it is.
     query = "SELECT ?m { ?m a ont:Moon ; ont:diameter ?d FILTER(?d > 2000) }"
@@ -166,7 +166,7 @@ def test_the_answers_of_queries(client: Visitor) -> None:
     assert set(told) == {*of_a_question.json()["answer"], "form"}
     assert (told["status"], told["confidence"], told["form"]) == ("edited", None, "SELECT")
     assert (told["words"], told["total"], told["ordered"]) == (
-        "The moons that orbit Neptune, sorted by moon.",
+        "Moons that orbit Neptune, sorted by moon.",
         6,
         True,
     )
