@@ -1,7 +1,7 @@
 """Small graphs of everyday domains, and queries of every kind over each, made by seed.
 
-`everyday_domains.txt` describes a domain by its classes, a line each: `Class (person) | names: property
--> Class, property = values`. A `(node)` has no name of its own: it joins what it leads to.
+`everyday_domains.txt` describes a domain by its classes, a line each: `Class (person) | names:
+property -> Class, property = values`. A `(node)` has no name of its own: it joins what it leads to.
 """
 
 import random
@@ -252,7 +252,8 @@ class Domain:
             )
             yield (
                 "either",
-                f"SELECT ?x {{ ?x a {cls} {{ ?x {one} {one_end} }} UNION {{ ?x {two} {two_end} }} }}",
+                f"SELECT ?x {{ ?x a {cls} {{ ?x {one} {one_end} }} "
+                f"UNION {{ ?x {two} {two_end} }} }}",
             )
             yield "both", f"SELECT ?x {{ ?x a {cls} ; {one} {one_end} ; {two} {two_end} }}"
 

@@ -447,7 +447,8 @@ class Headline:
         if self._phrases.is_english and is_first and is_listed and begins and len(items) == 1:
             return self.say("said first", listed, phrase)
         is_single = not are_things or query.limit == 1 or self._is_value(sentence, phrase)
-        if len(items) == 1 and begins and (is_single or query.is_aggregate):
+        is_group = query.is_aggregate and not (query.group_by and query.limit != 1)
+        if len(items) == 1 and begins and (is_single or is_group):
             return self.say("said is", phrase, listed)
         if is_listed and begins and not query.group_by and not is_single:
             if len(items) == 1:
@@ -468,7 +469,7 @@ class Headline:
         return self.say("said list", listed, plain)
 
     def _is_value(self, sentence: Sentence, phrase: str) -> bool:
-        """Return whether the result is a thing's value by a noun: `the launch site of Apollo 11`."""
+        """Return whether the result is a value by a noun: `the launch site of Apollo 11`."""
         root = sentence.find_root()
         if not isinstance(root, Variable):
             return True

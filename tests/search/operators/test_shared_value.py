@@ -45,7 +45,7 @@ def test_the_number_of_what_fits_one_of_two_relations_is_read_as_such(films: Kno
     labels |= {"https://films.example/born": "birth place"}
     labels |= {"https://films.example/died": "death place"}
     text = in_words(query, labels, language="en")
-    assert text == "The number of people born in Paris or whose death place is Rome."
+    assert text == "The number of people whose birth place is Paris or whose death place is Rome."
 
 
 def test_or_between_function_words_is_no_alternative(films: Known) -> None:

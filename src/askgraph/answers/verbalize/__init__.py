@@ -92,7 +92,7 @@ def read_for_graph(
     *,
     near: GraphArrays | None = None,
 ) -> str:
-    """Return a query in words, with what a graph shows of its terms; the arguments of `in_words`."""
+    """Return a query in words, with what a graph shows of its terms."""
     nouns = language_of_labels(graph, language)
     facts = collect_facts(iris_of(query), graph, language, near)
     return in_words(query, labels, language=language, nouns=nouns, facts=facts)

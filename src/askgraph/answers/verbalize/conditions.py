@@ -102,11 +102,13 @@ class Conditions:
         return self.phrases.join_list([self.describe_one(condition) for condition in listed])
 
     def describe_one(self, condition: Condition) -> str:
+        """Return one condition as a phrase."""
         if condition.key == "said":
             return condition.value
         return self.phrases.say(condition.key, *condition.value.split("\0"))
 
     def parse_comparison(self, name: str, left: Expression, right: Expression) -> Condition | None:
+        """Return a comparison with a value as a condition; None for any other."""
         if isinstance(unwrap(left), Literal | NamedNode):
             left, right, name = right, left, _COMPARISONS[name]
         subject = unwrap(left)
@@ -132,11 +134,13 @@ class Conditions:
                 return None
 
     def write_bare(self, expression: Expression) -> str:
+        """Return a text without quotation marks, any other expression in words."""
         return expression.value if isinstance(expression, Literal) else self.words(expression)
 
     def parse_membership(
         self, name: str, left: Expression, items: Sequence[Expression]
     ) -> Condition | None:
+        """Return IN or NOT IN as a condition; None if it is not about one variable."""
         subject = unwrap(left)
         if not isinstance(subject, Variable):
             return None
@@ -146,6 +150,7 @@ class Conditions:
         )
 
     def join(self, parts: list[Condition | None], word: str) -> Condition | None:
+        """Return two conditions on one variable as one; None if they are on several."""
         first, second = parts
         if first is None or second is None or first.variable != second.variable:
             return None
@@ -161,6 +166,7 @@ class Conditions:
         return Condition(first.variable, "said", text)
 
     def negate(self, condition: Condition | None) -> Condition | None:
+        """Return the opposite of a condition."""
         if condition is None:
             return None
         if condition.key in _OPPOSITE:

@@ -20,10 +20,17 @@ _NUMBERS = re.compile(
 
 @dataclass(frozen=True)
 class Head:
-    """The noun that a clause hangs on: whether it is in the plural, and whether it is a person."""
+    """The noun that a clause hangs on.
+
+    Attributes:
+        is_many: Whether it is in the plural.
+        is_person: Whether it is a person.
+        is_vague: Whether it is only "thing".
+    """
 
     is_many: bool = True
     is_person: bool = False
+    is_vague: bool = False
 
 
 class Forms:
@@ -149,7 +156,7 @@ class EnglishForms(Forms):
                 return f"{entry.passive} {value}"
             case _ if entry.values and (event := _fit_event(entry, head)):
                 return f"{event} {_in_or_on(value, is_place=entry.text.endswith('place'))}"
-            case _ if preposition and not value.startswith("one "):
+            case _ if preposition and not head.is_vague and not value.startswith("one "):
                 return f"{self.phrases.substitute(entry.text, preposition)} {value}"
             case _:
                 return f"whose {entry.text} is {value}"
@@ -227,7 +234,8 @@ class EnglishForms(Forms):
             case "count":
                 return f"without a known number of {entry.plural}"
             case "dated":
-                return f"with no record of when {'they were' if head.is_many else 'it was'} {entry.text}"
+                they_were = "they were" if head.is_many else "it was"
+                return f"with no record of when {they_were} {entry.text}"
             case _:
                 return self._negate(entry, value, head)
 
@@ -253,7 +261,9 @@ class EnglishForms(Forms):
                 return f"not {entry.text} {value}"
             case "dated":
                 return f"not {entry.text} {_in_or_on(value)}"
-            case "relation" | "place" | "participle":
+            case "participle":
+                return f"{who} {_be(entry.text, many=head.is_many)} not {entry.text} {value}"
+            case "relation" | "place":
                 text = self.relate(entry, value, head)
                 text = re.sub(rf"^{who} {be} ", "", text)
                 return f"{who} {be} not {text}"
@@ -309,13 +319,11 @@ class EnglishForms(Forms):
                 return f"{value} they {_be(entry.text, many=True)} {entry.text}"
             case "dated":
                 return f"date they were {entry.text}"
-            case "relation" | "place":
-                text = (
-                    self.phrases.substitute(entry.text, "in")
-                    if entry.kind == "place"
-                    else entry.text
-                )
-                return f"{value if entry.value_noun else 'place' if entry.kind == 'place' else value} they are {text}"
+            case "place":
+                place = entry.value_noun or "place"
+                return f"{place} they are {self.phrases.substitute(entry.text, 'in')}"
+            case "relation":
+                return f"{value} they are {entry.text}"
             case _:
                 return entry.text
 

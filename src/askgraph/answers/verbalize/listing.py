@@ -60,6 +60,7 @@ class Listing(ABC):
         self.having_done = False
 
     def resolve(self, expression: Expression) -> Expression:
+        """Return the variable that a name stands for; other expressions as they are."""
         return self.scope.resolve(expression) if isinstance(expression, Variable) else expression
 
     def list_asked(self) -> list[Variable]:
@@ -110,10 +111,12 @@ class Listing(ABC):
         return self.find_source() or next(iter(self.list_asked()), None)
 
     def is_subject(self, variable: Variable) -> bool:
+        """Return whether a variable is the subject of a pattern."""
         patterns = [p for scope in self.list_scopes() for p in scope.patterns]
         return any(pattern.subject == variable for pattern in patterns)
 
     def list_scopes(self) -> list[Scope]:
+        """Return the scope and those of its unions."""
         return [self.scope, *(inner for scopes in self.scope.unions for inner in scopes)]
 
     def find_source(self) -> Term | None:
@@ -129,6 +132,7 @@ class Listing(ABC):
         return bool(self.scope.selects) and not self.scope.patterns and not self.scope.unions
 
     def name_the(self, nouns: Sequence[str]) -> str:
+        """Return nouns as a list after "the"."""
         return self.say("the", self.join_list(list(dict.fromkeys(nouns))))
 
     def cuts_root(self) -> bool:
@@ -139,7 +143,7 @@ class Listing(ABC):
         )
 
     def write_superlative(self, root: Term | None) -> tuple[str, str]:
-        """Return the words before and behind the noun: `largest`, `with the second-highest mass`."""
+        """Return the words before and behind a noun: `largest`, `with the highest mass`."""
         value, is_down = self.query.order[0]
         places = self.write_places() or ""
         if (entry := self.find_order_entry(value)) is not None:
@@ -185,6 +189,7 @@ class Listing(ABC):
         return self.say("nth to mth place", words[first - 1], words[last - 1])
 
     def choose_extreme(self, value: Expression, noun: str, *, down: bool) -> str:
+        """Return the adjective of the first or last row of an order."""
         if self.is_count(value):
             return "most" if down else "fewest"
         computed = isinstance(value, Variable) and value.value in self.scope.binds
@@ -265,11 +270,13 @@ class Listing(ABC):
                 return self.writer.write(value)
 
     def find_order_value(self, value: Expression) -> Expression:
+        """Return the expression that an order sorts by."""
         if isinstance(value, Variable) and value.value in self.values:
             return self.values[value.value]
         return unwrap(value)
 
     def is_count(self, value: Expression) -> bool:
+        """Return whether an expression is a count."""
         value = self.find_order_value(value)
         return isinstance(value, Call) and value.name.startswith("COUNT")
 
@@ -325,7 +332,7 @@ class Listing(ABC):
                 return False
 
     def write_subject(self, root: Term) -> str:
-        """Return the subject of the sentence, in the plural, with its clauses; a constant's name."""
+        """Return the subject of the sentence with its clauses; a constant by its name."""
         if not isinstance(root, Variable):
             clauses = self.writer.list_clauses(root, many=True)
             return " ".join([self.names.name_term(root), *clauses])
@@ -395,7 +402,7 @@ class Listing(ABC):
         return self.add_subject([noun], subject)
 
     def write_far_lookup(self, asked: Sequence[Variable], root: Term, subject: str) -> str:
-        """Return `what the end station of S1 is operated by`; empty for nouns and several things."""
+        """Return `what the end station of S1 is operated by`; empty for nouns."""
         owner = self.writer.find_owner(asked[0])
         if len(asked) > 1 or owner is None or not self.phrases.is_english:
             return ""

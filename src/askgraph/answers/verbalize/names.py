@@ -27,8 +27,8 @@ _MAX_REPLACEMENTS = 300
 """Variables that expressions replace by what they stand for, in the words of one query."""
 _WITH_THE = re.compile(
     r"(?:Moon|Sun|Netherlands|Philippines|Maldives|Bahamas|Seychelles|Gambia|Vatican|Czech Republic"
-    r"|(?:United|Soviet) .+|.+ (?:Republic|Kingdom|Union|Federation|Emirates|Islands|Sea|Ocean|River"
-    r"|Desert|Administration|Agency|Organi[sz]ation|Commission|Alps|Museum|Bridge|Party))"
+    r"|(?:United|Soviet) .+|.+ (?:Republic|Kingdom|Union|Federation|Emirates|Islands|Sea|Ocean"
+    r"|River|Desert|Administration|Agency|Organi[sz]ation|Commission|Alps|Museum|Bridge|Party))"
 )
 _OWN_ARTICLE = re.compile(r"(?:The|A|An|European Union)\b")
 

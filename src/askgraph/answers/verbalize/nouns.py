@@ -115,7 +115,8 @@ class Nouns:
 
     def make_head(self, variable: Term, *, many: bool) -> Head:
         """Return the grammar of a variable's noun."""
-        return Head(many, self.is_person(variable))
+        noun = self.known.get(variable.value) if isinstance(variable, Variable) else ""
+        return Head(many, self.is_person(variable), noun == self.say("thing"))
 
     def _name_as_object(self, pattern: Pattern) -> str:
         """Return a noun for the object of a pattern; empty if a phrase would be a poor one."""

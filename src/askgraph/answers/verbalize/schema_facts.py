@@ -1,9 +1,10 @@
-"""Facts of a graph's schema that a reading needs: what properties lead to, which classes are people."""
+"""Facts of a graph's schema for readings: what properties lead to, which classes are people."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from askgraph.answers.verbalize.labels import list_texts
 from askgraph.answers.verbalize.phrases import is_person_noun
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
@@ -96,8 +97,6 @@ def collect_facts(
 
 def find_unit(predicate: PredicateProfile, arrays: GraphArrays | None) -> Unit | None:
     """Return the unit of a predicate's numbers; None if neither names nor descriptions have one."""
-    from askgraph.answers.verbalize import list_texts  # the package imports this module
-
     if not predicate.datatypes:
         return None
     names = [*(text for text, _ in predicate.names), predicate.iri]
@@ -155,7 +154,7 @@ def _name_class(cls: ClassProfile, language: str) -> str:
 def _is_person(
     iri: str, classes: Mapping[str, ClassProfile], wordings: Mapping[str, Wording]
 ) -> bool:
-    """Return whether a class or one above it has people, by vocabulary, glossary or English noun."""
+    """Return whether a class has people, by vocabulary, glossary, noun or superclass."""
     waiting, seen = [iri], set[str]()
     while waiting and len(seen) < _MAX_ANCESTORS:
         iri = waiting.pop()

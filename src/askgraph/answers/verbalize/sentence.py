@@ -299,6 +299,7 @@ class Sentence(Grouping):
                 return self.write_select_query()
 
     def write_select_query(self) -> str:
+        """Return a SELECT query in words."""
         self.names.count_replacement()
         if self.is_wrapper():
             return self.add_order(self.write_group_count() or self.write_wrapped(), None)
@@ -437,6 +438,7 @@ class Sentence(Grouping):
         return self.join_list(list(dict.fromkeys(texts)))
 
     def write_wrapped(self) -> str:
+        """Return sub-selects that are joined or reduced."""
         groups = {key for select in self.scope.selects for key, _ in select.group_by}
         asked = [name for name in self.list_asked() if name not in groups]
         binds = [self.scope.binds.get(name.value) for name in asked]
@@ -600,7 +602,7 @@ class Sentence(Grouping):
         return self.say(f"{few} {self.choose_extreme(value, noun, down=down)}", text, noun, limit)
 
     def write_ask(self) -> str:
-        """Return a question: about facts if it has no variable, else whether there is such a thing."""
+        """Return a question about facts, or about what there is."""
         key, claim = self.make_claim()
         if not self.phrases.is_english or key == "is there":
             return self.say(key, claim)
@@ -663,16 +665,19 @@ class Sentence(Grouping):
         return f"{self.names.name_term(owner.subject)} {said}"
 
     def write_description(self) -> str:
+        """Return what a DESCRIBE query asks."""
         terms = [t for t in self.query.resources if not isinstance(t, Variable)]
         if terms:
             return self.say("describe", self.join_list([self.names.name_term(t) for t in terms]))
         return self.say("describe", self.write_source())
 
     def write_construct(self) -> str:
+        """Return what a CONSTRUCT query makes."""
         nouns = [self.names.find_entry(p.predicate).text for p in self.query.template]
         return self.say("triples", self.join_list(list(dict.fromkeys(nouns))), self.write_source())
 
     def write_source(self) -> str:
+        """Return what the patterns of a query are about."""
         root = self.find_source()
         about = self.write_subject(root) if root is not None else self.say("things")
         return self.add_leftovers(about)

@@ -28,7 +28,7 @@ class TripleReader:
         )
 
     def read_absence(self, patterns: Sequence[Pattern]) -> str:
-        """Return what a graph does not hold: `nothing · orbits · Mercury`, `no moon · orbits · …`."""
+        """Return what a graph does not hold: `nothing · orbits · Mercury`."""
         match patterns:
             case [Pattern(Variable() as subject, _, object_) as pattern]:
                 noun = self.name(subject)
