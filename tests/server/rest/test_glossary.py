@@ -51,6 +51,7 @@ def test_teaching_over_http(fleet: httpx2.Client, place: Workspace) -> None:
                 ],
                 "same_as": "",
                 "query": "",
+                "wording": {},
             }
         ],
     }

@@ -127,7 +127,8 @@ class ClauseWriter(ValueWords):
         """
         self.list_classes(source)
         if not self.has_values_only(source):
-            return self.say("of those", nouns, " ".join(self.list_clauses(source, many=True)))
+            text = self.say("of those", nouns, " ".join(self.list_clauses(source, many=True)))
+            return text.replace("the things who", "the people who")
         if self.phrases.is_english and (values := self.take_plain_values(source)):
             return f"{nouns} for {self.join_list(values)}"
         statements = self.list_statements(source)
@@ -176,7 +177,8 @@ class ClauseWriter(ValueWords):
             *self.list_union_clauses(variable, many=False),
             *self.list_scope_clauses(variable, many=False),
         ]
-        return self.join_list([re.sub("^whose ", self.say("the", ""), text) for text in clauses])
+        clauses = [re.sub("^whose ", self.say("the", ""), text) for text in clauses]
+        return self.join_list([re.sub(r"^with (?=an? )", "there is ", text) for text in clauses])
 
     def list_own_conditions(self, variable: Term) -> list[str]:
         """Return filters, VALUES and sub-selects on the variable itself."""

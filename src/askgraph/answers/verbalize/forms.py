@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from askgraph.answers.verbalize.lexicon import LexicalEntry, is_event
@@ -131,59 +132,69 @@ class Forms:
 
 
 class EnglishForms(Forms):
-    """Clauses of English, by the part of speech of the property."""
+    """Clauses of English, by the part of speech of the property: the rows of `en_forms.toml`."""
+
+    def _fill(self, form: str, entry: LexicalEntry, value: str, head: Head, **more: str) -> str:
+        """Return a form of the property's part of speech; empty if there is none."""
+        kind = _classify(entry)
+        rows = load_lexicon("en")["forms"][form]
+        template: str = rows.get(kind) or rows.get("noun" if kind == "agent" else "other", "")
+        is_noun_back = form in ("back", "lack_back") and entry.past
+        template = load_lexicon("en")["forms"]["back"]["agent"] if is_noun_back else template
+        many, event = head.is_many, is_event(_MARKS.sub("", entry.text))
+        place = self.phrases.substitute(entry.text, "in") if entry.kind == "place" else ""
+        thing = "place" if entry.kind == "place" else "thing"
+        return template.format(
+            text=entry.text,
+            plural=entry.plural,
+            passive=entry.passive,
+            past=entry.past,
+            value=_add_object(entry, value)
+            if form in ("relate", "negate", "state", "ask")
+            else value,
+            date=_in_or_on(value),
+            who="who" if head.is_person else "that",
+            whom="whom" if head.is_person else "that",
+            are="are" if many else "is",
+            do="do" if many else "does",
+            was="was" if event else "is",
+            were="were" if event else "are",
+            be=("were" if many else "was") if event else "are" if many else "is",
+            verb=entry.plural if many else entry.text,
+            nouns=entry.plural if many and entry.plural else f"the {entry.text}",
+            place=place,
+            relation=_pluralize_relation(entry.text) if many else _add_relation_article(entry.text),
+            a_relation=_add_relation_article(entry.text),
+            end=entry.value_noun or ("person" if entry.leads_to_person else thing),
+            **more,
+        )
 
     def relate(self, entry: LexicalEntry, value: str, head: Head) -> str:
         """Return the clause of a subject and a value: `whose mass is 5`, `who orbit Mars`."""
-        preposition = load_lexicon("en")["prepositions"].get(_MARKS.sub("", entry.text).lower())
-        match entry.kind:
-            case "verb":
-                verb = entry.plural if head.is_many else entry.text
-                return f"{_who(head)} {verb} {_add_object(entry, value)}"
-            case "participle":
-                return f"{entry.text} {value}"
-            case "dated":
-                return f"{entry.text} {_in_or_on(value)}"
-            case "relation":
-                return _relate_relation(entry.text, value, head)
-            case "place":
-                return f"{self.phrases.substitute(entry.text, 'in')} {value}"
-            case "count" if re.fullmatch(r"[\d.,]+", _MARKS.sub("", value)):
-                return f"with {value} {entry.plural}"
-            case "any":
-                return self.say("any link", entry.text, value)
-            case _ if entry.passive:
-                return f"{entry.passive} {value}"
-            case _ if entry.values and (event := _fit_event(entry, head)):
-                return f"{event} {_in_or_on(value, is_place=entry.text.endswith('place'))}"
-            case _ if preposition and not head.is_vague and not value.startswith("one "):
-                return f"{self.phrases.substitute(entry.text, preposition)} {value}"
-            case _:
-                return f"whose {entry.text} is {value}"
+        if entry.kind == "any":
+            return self.say("any link", entry.text, value)
+        if entry.kind == "count" and re.fullmatch(r"[\d.,]+", _MARKS.sub("", value)):
+            return f"with {value} {entry.plural}"
+        event = _fit_event(entry, head) if entry.values and not entry.passive else ""
+        if entry.is_noun and event:
+            return f"{event} {_in_or_on(value, is_place=entry.text.endswith('place'))}"
+        prepositions: Mapping[str, str] = load_lexicon("en")["prepositions"]
+        preposition = prepositions.get(_MARKS.sub("", entry.text).lower())
+        is_plain = not (entry.passive or head.is_vague or value.startswith("one "))
+        if entry.is_noun and preposition and is_plain:
+            return f"{self.phrases.substitute(entry.text, preposition)} {value}"
+        return self._fill("relate", entry, value, head)
 
     def relate_back(self, entry: LexicalEntry, value: str, head: Head) -> str:
         """Return the clause of a value and its subject: `that Phobos orbits`, `who wrote Emma`."""
+        if entry.kind == "any":
+            return self.say("any link", entry.text, value)
         is_long = len(value.split()) > 4 and not value[:1].isupper()
-        match entry.kind:
-            case "verb" if is_long and entry.passive:
-                return f"{entry.passive} {value}"
-            case "verb":
-                clause = f"{_whom(head)} {value} {entry.text}"
-                own = entry.object_noun
-                return f"{clause} as {self.phrases.add_article(own)}" if own else clause
-            case "place":
-                return f"that {value} is {self.phrases.substitute(entry.text, 'in')}"
-            case "any":
-                return self.say("any link", entry.text, value)
-            case _ if entry.past:
-                return f"{_who(head)} {entry.past} {value}"
-            case "participle" if not is_gerund(entry.text):
-                return f"{_whom(head)} {value} {_be(entry.text)} {entry.text}"
-            case "relation":
-                return f"{_whom(head)} {value} is {_add_relation_article(entry.text)}"
-            case _:
-                noun = entry.plural if head.is_many and entry.plural else f"the {entry.text}"
-                return f"{_who(head)} {'are' if head.is_many else 'is'} {noun} of {value}"
+        if entry.kind == "verb" and is_long and entry.passive:
+            return f"{entry.passive} {value}"
+        clause = self._fill("back", entry, value, head)
+        own = entry.object_noun
+        return f"{clause} as {self.phrases.add_article(own)}" if own else clause
 
     def compare(self, entry: LexicalEntry, condition: str, head: Head) -> str:
         """Return the clause of a condition on a value: `founded before 1900`."""
@@ -197,47 +208,27 @@ class EnglishForms(Forms):
             return f"{event} {_in_or_on(value)}"
         if entry.kind == "count" and is_value and _NUMBERS.fullmatch(_MARKS.sub("", value)):
             return f"with {value} {entry.plural}"
-        if entry.kind == "count":
-            return f"whose {entry.text} {condition}"
         if entry.is_noun and not (entry.passive and is_value):
             return f"whose {entry.text} {condition}"
         if entry.kind == "dated":
             return f"whose date {entry.text} {condition}"
-        value = value if is_value else f"something that {condition}"
-        return self.relate(entry, value, head)
+        return self.relate(entry, value if is_value else f"something that {condition}", head)
 
     def have(self, entry: LexicalEntry, head: Head) -> str:
         """Return the clause of any value at all: `with an award`, `who live in a city`."""
         some = "someone" if entry.leads_to_person else "something"
         value = self.phrases.add_article(entry.value_noun) if entry.value_noun else some
-        match entry.kind:
-            case "any":
-                return self.say("any value")
-            case "noun":
-                return f"with {self.phrases.add_article(entry.text)}"
-            case "count":
-                return f"with a known number of {entry.plural}"
-            case "dated":
-                return f"{entry.text} on a known date"
-            case _:
-                return self.relate(entry, value, head)
+        noun = self.phrases.add_article(entry.text)
+        return self._fill("have", entry, value, head, noun=noun) or self.relate(entry, value, head)
 
     def lack(self, entry: LexicalEntry, head: Head) -> str:
         """Return the clause of no value: `without an award`, `who do not live in any city`."""
         anything = "anyone" if entry.leads_to_person else "anything"
         value = f"any {entry.value_noun}" if entry.value_noun else anything
-        match entry.kind:
-            case "any":
-                return "without any property"
-            case "noun":
-                return f"without {self.phrases.add_article(entry.text)}"
-            case "count":
-                return f"without a known number of {entry.plural}"
-            case "dated":
-                they_were = "they were" if head.is_many else "it was"
-                return f"with no record of when {they_were} {entry.text}"
-            case _:
-                return self._negate(entry, value, head)
+        they = "they were" if head.is_many else "it was"
+        noun = self.phrases.add_article(entry.text)
+        lacking = self._fill("lack", entry, value, head, noun=noun, they=they)
+        return lacking or self._negate(entry, value, head)
 
     def differ(self, entry: LexicalEntry, value: str, head: Head) -> str:
         """Return the clause of a value that is not there: `not directed by Ann`."""
@@ -246,125 +237,56 @@ class EnglishForms(Forms):
         return self._negate(entry, value, head)
 
     def _negate(self, entry: LexicalEntry, value: str, head: Head) -> str:
-        who, be = _who(head), "are" if head.is_many else "is"
-        match entry.kind:
-            case "verb" if entry.plural == entry.text:
-                return (
-                    f"{who} {entry.text} no{value.removeprefix('any')}"
-                    if value.startswith("any")
-                    else ""
-                )
-            case "verb":
-                do = "do" if head.is_many else "does"
-                return f"{who} {do} not {entry.plural} {_add_object(entry, value)}"
-            case "participle" if is_gerund(entry.text):
-                return f"not {entry.text} {value}"
-            case "dated":
-                return f"not {entry.text} {_in_or_on(value)}"
-            case "participle":
-                return f"{who} {_be(entry.text, many=head.is_many)} not {entry.text} {value}"
-            case "relation" | "place":
-                text = self.relate(entry, value, head)
-                text = re.sub(rf"^{who} {be} ", "", text)
-                return f"{who} {be} not {text}"
-            case _ if entry.passive:
-                return f"not {entry.passive} {value}"
-            case _:
-                return ""
+        if entry.kind == "verb" and entry.plural == entry.text:  # a past has no plain negation
+            none = f"no{value.removeprefix('any')}"
+            return self._fill("relate", entry, none, head) if value.startswith("any") else ""
+        return self._fill("negate", entry, value, head)
 
     def lack_back(self, entry: LexicalEntry, noun: str, own: str, head: Head) -> str:
         """Return the clause of no subject: `that no moon orbits`, `that nothing orbits`."""
         rest = noun.removeprefix("thing ") if noun.startswith("thing ") else ""
         subject = f"nothing {rest}" if rest else f"no {noun}" if noun else "nothing"
-        match entry.kind:
-            case "verb":
-                return f"{_whom(head)} {subject} {entry.text}"
-            case "place":
-                return f"that {subject} is {self.phrases.substitute(entry.text, 'in')}"
-            case _ if entry.past:
-                return f"{_who(head)} {entry.past} {subject}"
-            case "participle" if not is_gerund(entry.text):
-                return f"{_whom(head)} {subject} {_be(entry.text)} {entry.text}"
-            case "relation":
-                return f"{_whom(head)} {subject} is {_add_relation_article(entry.text)}"
-        if noun and not rest and own in (entry.text, entry.plural):
+        is_own = entry.is_noun and not entry.past and own in (entry.text, entry.plural)
+        if noun and not rest and is_own:
             return f"without any {noun}"
-        verb = "are" if head.is_many else "is"
-        of = f"anything {rest}" if rest else f"any {noun}" if noun else "anything"
-        return f"{_who(head)} {verb} not the {entry.text} of {of}"
+        any_subject = f"anything {rest}" if rest else f"any {noun}" if noun else "anything"
+        return self._fill("lack_back", entry, subject, head, any=any_subject)
 
     def relate_many(self, entry: LexicalEntry, subjects: str) -> str:
         """Return the clause of several subjects: `that the most players play for`."""
-        match entry.kind:
-            case "participle" if not is_gerund(entry.text):
-                return f"that {subjects} {_be(entry.text, many=True)} {entry.text}"
-            case "place":
-                return f"that {subjects} are {self.phrases.substitute(entry.text, 'in')}"
-            case "participle":
-                return f"with {subjects} {entry.text} them"
-            case "relation":
-                return f"that {subjects} are {entry.text}"
-            case _:
-                return f"that {subjects} {entry.plural}"
+        return self._fill("many", entry, subjects, Head())
 
     def name_column(self, entry: LexicalEntry) -> str:
         """Return the name of a column of values: `mass`, `city they live in`."""
-        value = entry.value_noun or ("person" if entry.leads_to_person else "thing")
-        match entry.kind:
-            case "verb":
-                return f"{value} they {entry.plural}"
-            case "participle" if is_gerund(entry.text):
-                return f"“{entry.text}”"
-            case "participle":
-                return f"{value} they {_be(entry.text, many=True)} {entry.text}"
-            case "dated":
-                return f"date they were {entry.text}"
-            case "place":
-                place = entry.value_noun or "place"
-                return f"{place} they are {self.phrases.substitute(entry.text, 'in')}"
-            case "relation":
-                return f"{value} they are {entry.text}"
-            case _:
-                return entry.text
+        return self._fill("column", entry, "", Head())
 
     def state(self, entry: LexicalEntry, subject: str, value: str) -> str:
         """Return a statement: `Titan orbits Saturn`, `Kira is the spouse of Hugo`."""
-        match entry.kind:
-            case "verb":
-                return f"{subject} {entry.text} {_add_object(entry, value)}"
-            case "participle" if not is_gerund(entry.text):
-                return f"{subject} {_be(entry.text)} {entry.text} {value}"
-            case "dated":
-                return f"{subject} was {entry.text} {_in_or_on(value)}"
-            case "relation":
-                return f"{subject} is {_add_relation_article(entry.text)} {value}"
-            case "place":
-                return f"{subject} is {self.phrases.substitute(entry.text, 'in')} {value}"
-            case "any":
-                return self.say("fact any", subject, entry.text, value)
-            case "count" if re.fullmatch(r"[\d.,]+", _MARKS.sub("", value)):
-                return f"{subject} has {value} {entry.plural}"
-            case _:
-                return f"the {entry.text} of {subject} is {value}"
+        if entry.kind == "any":
+            return self.say("fact any", subject, entry.text, value)
+        if entry.kind == "count" and re.fullmatch(r"[\d.,]+", _MARKS.sub("", value)):
+            return f"{subject} has {value} {entry.plural}"
+        return self._fill("state", entry, value, Head(), subject=subject)
 
     def ask(self, entry: LexicalEntry, subject: str, value: str) -> str:
         """Return a statement as a question: `does Titan orbit Saturn?`."""
-        match entry.kind:
-            case "verb" if entry.plural != entry.text:
-                return f"does {subject} {entry.plural} {_add_object(entry, value)}?"
-            case "participle" if not is_gerund(entry.text):
-                return f"{_be(entry.text)} {subject} {entry.text} {value}?"
-            case "relation":
-                return f"is {subject} {_add_relation_article(entry.text)} {value}?"
-            case "place":
-                return f"is {subject} {self.phrases.substitute(entry.text, 'in')} {value}?"
-            case "noun":
-                is_name = not re.match(r"[\d“-]", _MARKS.sub("", value))
-                if is_name:
-                    return f"is {value} the {entry.text} of {subject}?"
-                return f"is the {entry.text} of {subject} {value}?"
-            case _:
-                return self.say("is true", self.state(entry, subject, value))
+        is_literal = re.match(r"[\d“-]", _MARKS.sub("", value))
+        if entry.kind == "noun" and is_literal:
+            return f"is the {entry.text} of {subject} {value}?"
+        is_past = entry.kind == "verb" and entry.plural == entry.text
+        text = "" if is_past else self._fill("ask", entry, value, Head(), subject=subject)
+        return text or self.say("is true", self.state(entry, subject, value))
+
+
+def _classify(entry: LexicalEntry) -> str:
+    """Return the row of a property in the table of forms."""
+    if entry.kind == "participle" and is_gerund(entry.text):
+        return "gerund"
+    if entry.kind == "relation" and " " not in entry.text:
+        return "preposition"
+    if entry.is_noun:
+        return "agent" if entry.passive else entry.kind
+    return entry.kind
 
 
 def make_forms(phrases: Phrases) -> Forms:
@@ -384,23 +306,9 @@ def _add_object(entry: LexicalEntry, value: str) -> str:
     return f"the {entry.object_noun} {value}"
 
 
-def _who(head: Head) -> str:
-    return "who" if head.is_person else "that"
-
-
-def _whom(head: Head) -> str:
-    return "whom" if head.is_person else "that"
-
-
 def _fit_event(entry: LexicalEntry, head: Head) -> str:
     """Return the event of a date with the pronoun of its noun: `who died`."""
-    return re.sub(r"^that\b", _who(head), entry.event)
-
-
-def _be(participle: str, *, many: bool = False) -> str:
-    if is_event(_MARKS.sub("", participle)):
-        return "were" if many else "was"
-    return "are" if many else "is"
+    return re.sub(r"^that\b", "who" if head.is_person else "that", entry.event)
 
 
 def _in_or_on(value: str, *, is_place: bool = False) -> str:
@@ -414,17 +322,11 @@ def _in_or_on(value: str, *, is_place: bool = False) -> str:
     return f"in {value}" if is_year else value
 
 
-def _relate_relation(text: str, value: str, head: Head) -> str:
-    """Return the clause of a noun or adjective with a preposition: `who are members of X`."""
+def _pluralize_relation(text: str) -> str:
+    """Return a relation of several subjects: `members of`, `part of`."""
     noun, _, preposition = text.rpartition(" ")
-    if not noun:
-        return f"{text} {value}"
-    bare = _MARKS.sub("", noun)
-    if _MARKS.sub("", preposition) == "of" and bare not in ("part", "made"):
-        if head.is_many:
-            return f"{_who(head)} are {english.pluralize(noun)} {preposition} {value}"
-        return f"{_who(head)} is {_add_relation_article(text)} {value}"
-    return f"{_who(head)} {'are' if head.is_many else 'is'} {text} {value}"
+    is_of = _MARKS.sub("", preposition) == "of" and _MARKS.sub("", noun) not in ("part", "made")
+    return f"{english.pluralize(noun)} {preposition}" if is_of else text
 
 
 def _add_relation_article(text: str) -> str:

@@ -40,7 +40,7 @@ _EVENTS = re.compile(
 )
 _FOREIGN_PARTICIPLE = re.compile(r"ge[a-zäöüß]+(?:t|en)|[a-zñáéíóú]+[ai]d[oa]")
 _GERMAN_VERB = re.compile(r"(?!ge)[a-zäöüß]+t(?: [a-zäöüß]+)*")
-_NO_WORDS = re.compile(r"[.;:?!]|\S+ \S+ \S+ \S+ \S+ \S+")
+_NO_WORDS = re.compile(r"[.;:?!]|(?:\S+ ){7}")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -453,6 +454,8 @@ class Listing(ABC):
                 name = self.names.name_term(subject)
                 if is_many and entry.kind == "noun":
                     return f"the {entry.plural or entry.text} of {name} are {values}"
+                if is_many and entry.object_noun:
+                    entry = replace(entry, object_noun=self.phrases.pluralize(entry.object_noun))
                 return self.forms.state(entry, name, values)
         return ""
 

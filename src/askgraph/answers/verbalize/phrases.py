@@ -36,7 +36,9 @@ def load_lexicon(language: str) -> Mapping[str, Any]:
         more = tomllib.loads(folder.joinpath("en_lexicon.toml").read_text(encoding="utf-8"))
         rows = (row.split() for row in more["agents"].split(","))
         agents = {noun: (past, participle) for noun, past, participle in rows}
-        tables |= {**more, "agents": agents, "persons": frozenset(more["persons"].split())}
+        forms = tomllib.loads(folder.joinpath("en_forms.toml").read_text(encoding="utf-8"))
+        persons = frozenset(more["persons"].split())
+        tables |= {**more, "agents": agents, "persons": persons, "forms": forms}
     return tables
 
 
@@ -93,11 +95,12 @@ def to_adjective(label: str) -> str:
     nothing that a thing is.
     """
     first, *more = label.split()
+    endings = tuple(load_lexicon("en")["adjective_endings"].split())
     if first.lower() == "is" and more:
-        return " ".join(more)
+        is_adjective = len(more) == 1 or more[-1].lower().endswith(endings)
+        return " ".join(more) if is_adjective else ""
     if more and re.fullmatch("of|by|in|at|to|from|on|with|for|under|near|as", first):
         return label
-    endings = tuple(load_lexicon("en")["adjective_endings"].split())
     return label if not more and first.lower().endswith(endings) else ""
 
 

@@ -1,0 +1,50 @@
+"""How answers speak of a property can be taught by the glossary."""
+
+import pytest
+
+from askgraph.answers.verbalize import in_words
+from askgraph.answers.verbalize.schema_facts import SchemaFacts
+from askgraph.errors import SetupError
+from askgraph.graph.glossary import glossary_text, read_glossary
+
+PREFIX = "PREFIX : <http://x/> "
+GLOSSARY = """
+[[entry]]
+word = "crew member"
+means = ["http://x/crewMember"]
+phrase = "crewed by"
+inverse = "crewed"
+person = true
+
+[[entry]]
+word = "girth"
+means = ["http://x/girth"]
+most = "widest"
+least = "narrowest"
+"""
+
+
+def read(query: str) -> str:
+    facts = SchemaFacts(wordings=read_glossary(GLOSSARY, "words.toml").wordings)
+    return in_words(PREFIX + query, {}, facts=facts)
+
+
+def test_a_wording_says_how_answers_speak_of_a_property() -> None:
+    crew = "SELECT ?m { ?m a :Mission ; :crewMember :Ann }"
+    assert read(crew) == "Missions crewed by Ann."
+    assert read("SELECT ?p { ?p a :Pilot . :Saturn :crewMember ?p }") == (
+        "Pilots who crewed Saturn."
+    )
+    widest = "SELECT ?t { ?t a :Tree ; :girth ?g } ORDER BY DESC(?g) LIMIT 1"
+    assert read(widest) == "The widest tree."
+
+
+def test_a_wording_is_kept_in_the_file() -> None:
+    glossary = read_glossary(GLOSSARY, "words.toml")
+    assert read_glossary(glossary_text(glossary), "again.toml") == glossary
+
+
+@pytest.mark.parametrize("line", ['phrase = "x"\nsame_as = "b"', 'means = ["u:a"]\nperson = "yes"'])
+def test_a_wording_that_has_no_term_or_no_sense_is_refused(line: str) -> None:
+    with pytest.raises(SetupError, match=r"words\.toml"):
+        read_glossary(f'[[entry]]\nword = "a"\n{line}\n', "words.toml")
