@@ -136,11 +136,12 @@ class EnglishForms(Forms):
 
     def _fill(self, form: str, entry: LexicalEntry, value: str, head: Head, **more: str) -> str:
         """Return a form of the property's part of speech; empty if there is none."""
+        rows: Mapping[str, str] = load_lexicon("en")["forms"][form]
         kind = _classify(entry)
-        rows = load_lexicon("en")["forms"][form]
-        template: str = rows.get(kind) or rows.get("noun" if kind == "agent" else "other", "")
-        is_noun_back = form in ("back", "lack_back") and entry.past
-        template = load_lexicon("en")["forms"]["back"]["agent"] if is_noun_back else template
+        if form in ("back", "lack_back"):
+            kind = "agent" if entry.past else "noun" if kind == "agent" else kind
+        plain = rows.get("noun", "") if kind == "agent" else ""
+        template = rows.get(kind) or plain or rows.get("other", "")
         many, event = head.is_many, is_event(_MARKS.sub("", entry.text))
         place = self.phrases.substitute(entry.text, "in") if entry.kind == "place" else ""
         thing = "place" if entry.kind == "place" else "thing"
