@@ -22,7 +22,7 @@ from askgraph.answers.verbalize.phrases import Names, Phrases, phrases_in
 from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.measures import Unit, unit_of_text, unit_said
+from askgraph.graph.measures import Unit, detect_unit, parse_unit
 from askgraph.graph.profile import PredicateProfile
 from askgraph.sparql import Bind, Call, Expression, Filter, Group, Pattern, Query, walk
 from askgraph.sparql import Values as Given
@@ -155,7 +155,7 @@ def unit_of(predicate: PredicateProfile, arrays: GraphArrays | None) -> Unit | N
     if not predicate.datatypes:
         return None
     names = [*(text for text, _ in predicate.names), predicate.iri]
-    return unit_said(names, descriptions_of(predicate.iri, arrays))
+    return detect_unit(names, descriptions_of(predicate.iri, arrays))
 
 
 def units_of_properties(
@@ -172,7 +172,7 @@ def descriptions_of(iri: str, arrays: GraphArrays | None) -> list[str]:
     """Return what a graph says of a term in sentences."""
     if arrays is None:
         return []
-    numbers = [arrays.number(one) for one in v.DESCRIPTION_PREDICATES]
+    numbers = [arrays.get_predicate_number(one) for one in v.DESCRIPTION_PREDICATES]
     known = [number for number in numbers if number is not None]
     return [text for text, _ in own_texts(iri, arrays, known)]
 
@@ -476,7 +476,7 @@ class Values:
         if datatype in v.DATE_DATATYPES:
             return self._date(term.value)
         own = "" if datatype.startswith(v.XSD) or term.language else datatype
-        unit = unit_of_text(words_of_local_name(own)) if own else self.units.get(variable)
+        unit = parse_unit(words_of_local_name(own)) if own else self.units.get(variable)
         if datatype in v.NUMERIC_DATATYPES or unit is not None:
             found = _number(term.value)
             is_year = datatype in v.INTEGER_DATATYPES and "year" in variable.lower()

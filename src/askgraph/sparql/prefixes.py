@@ -362,7 +362,7 @@ def _plural(word: str) -> str:
     return word + ("es" if re.search(r"(?:s|x|z|ch|sh)$", low) else "s")
 
 
-def local_name(iri: str) -> str:
+def get_local_name(iri: str) -> str:
     """Return the words of an IRI's local part, or "" if it is a code."""
     words = words_of_local_name(iri)
     letters = sum(c.isalpha() for c in words)

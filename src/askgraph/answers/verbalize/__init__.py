@@ -197,7 +197,7 @@ async def labels_of(
     missing = [iri for iri in wanted if iri not in found]
     arrays = near if graph.arrays is None else graph.arrays
     if arrays is not None and missing:
-        numbers = [arrays.number(iri) for iri in _naming(graph)]
+        numbers = [arrays.get_predicate_number(iri) for iri in _naming(graph)]
         naming = [number for number in numbers if number is not None]
         found |= {iri: own_texts(iri, arrays, naming) for iri in missing}
         missing = [iri for iri in missing if not found[iri]]
@@ -230,13 +230,13 @@ def _naming(graph: KnowledgeGraph) -> tuple[str, ...]:
 
 def own_texts(iri: str, arrays: GraphArrays, naming: Sequence[int]) -> list[tuple[str, str | None]]:
     """Return the texts, with their languages, that the first of some predicates gives a thing."""
-    at = arrays.terms.iri(iri)
+    at = arrays.terms.find_iri(iri)
     if at is None:
         return []
     for number in naming:
         literals = arrays.step(np.array([at], dtype=np.int32), number).tolist()
         texts = [
-            split_literal(arrays.terms.text(one))
+            split_literal(arrays.terms.get_text(one))
             for one in literals
             if arrays.terms.is_literal(one)
         ]
@@ -337,20 +337,22 @@ def _differing(
 
     What a thing leads to goes before a literal, and what more of them have before the rest.
     """
-    naming = [number for iri in _naming(graph) if (number := arrays.number(iri)) is not None]
+    naming = [
+        number for iri in _naming(graph) if (number := arrays.get_predicate_number(iri)) is not None
+    ]
     passed = {RDF_TYPE, v.OWL_SAME_AS, *v.DESCRIPTION_PREDICATES}
     passed.update(one.iri for one in graph.profile.predicates if one.naming)
     values: dict[int, dict[str, str]] = defaultdict(dict)
     linking: set[int] = set()
     for iri in namesakes:
-        if (at := arrays.terms.iri(iri)) is None:
+        if (at := arrays.terms.find_iri(iri)) is None:
             continue
         node = np.array([at], dtype=np.int32)
-        for predicate in arrays.present(node):
+        for predicate in arrays.get_predicates(node):
             ends = arrays.step(node, predicate).tolist()
-            if len(ends) != 1 or arrays.iri_of(predicate) in passed:
+            if len(ends) != 1 or arrays.get_predicate_iri(predicate) in passed:
                 continue
-            text: str | None = arrays.terms.value(ends[0])
+            text: str | None = arrays.terms.get_value(ends[0])
             if arrays.terms.is_iri(ends[0]):
                 text = best_label(own_texts(text or "", arrays, naming), languages)
                 linking.add(predicate)

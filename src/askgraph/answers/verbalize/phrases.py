@@ -13,7 +13,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.errors import QuerySyntaxError
-from askgraph.graph.measures import unit_of_text, unit_said
+from askgraph.graph.measures import detect_unit, parse_unit
 from askgraph.sparql import (
     Bind,
     Call,
@@ -101,10 +101,10 @@ def with_unit_apart(noun: str) -> str:
     'height in cm'
     """
     words = noun.split()
-    if unit_said([noun]) is None or "(" in noun or "in" in words:
+    if detect_unit([noun]) is None or "(" in noun or "in" in words:
         return noun
     for start in range(1, len(words)):
-        if unit_of_text(" ".join(words[start:])) is not None:
+        if parse_unit(" ".join(words[start:])) is not None:
             return f"{' '.join(words[:start])} in {' '.join(words[start:])}"
     return noun
 
