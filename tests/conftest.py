@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import re
 import signal
 from functools import cache
@@ -77,6 +78,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(name)
         if SERVER_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("server")
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was imported out of later collections of garbage, which are then short."""
+    gc.freeze()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
