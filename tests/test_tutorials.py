@@ -78,7 +78,7 @@ def test_the_commands_of_a_page_print_what_it_shows(
 
 
 def _drop_blocks(folder: Path, kept: int) -> None:
-    """Leave a model only its first blocks: training and asking it then takes a third of the time."""
+    """Leave a model only its first blocks: it is then trained and asked in a third of the time."""
     from safetensors.torch import load_file, save_file
 
     config = json.loads((folder / "config.json").read_text("utf-8"))
