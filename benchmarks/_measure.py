@@ -18,16 +18,13 @@ from pathlib import Path
 from random import Random
 
 from askgraph import sample
-from askgraph.errors import QueryError
-from askgraph.evaluation import Table
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.questions import GoldQuestion, gold_table
+from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.report import Report
 from askgraph.evaluation.runs import Done, Task
 from askgraph.evaluation.runs.one_question import asked as asked_one
 from askgraph.evaluation.runs.one_question import asker
 from askgraph.evaluation.runs.run import evaluate
-from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 
@@ -182,17 +179,6 @@ def single_graphs() -> Iterator[tuple[str, list[Path], Path]]:
 def _data() -> Path:
     shared = Path(__file__).parents[2] / "shared" / "data"
     return Path(os.environ.get("ASKGRAPH_DATA") or shared)
-
-
-async def gold_of(gold: GoldQuestion, graph: KnowledgeGraph) -> Table | None:
-    """What the gold query of a question gives; None without one, and where it cannot be run."""
-    if not gold.sparql:
-        return None
-    prefixes = graph.prefixes.namespaces
-    try:
-        return await gold_table(gold, graph.endpoint, prefixes=prefixes, timeout=SECONDS)
-    except QueryError:
-        return None
 
 
 @contextmanager

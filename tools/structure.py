@@ -1,11 +1,12 @@
-"""Figures of the code's structure: sizes, imports, cycles, prose of docstrings, tests by name.
+"""Measure the structure of the code: sizes, imports, cycles, names, docstrings, tests by name.
 
-    python tools/structure.py                # the figures, with the bound and the aim of each
-    python tools/structure.py --check        # 1 if one is beyond its bound
-    python tools/structure.py --list late    # what a figure counts: late, cycles, openings
-    python tools/structure.py --list tests   # which module has no test of its name, and why
+    python tools/structure.py                # each figure with its bound and its aim
+    python tools/structure.py --check        # exit with 1 if a figure is beyond its bound
+    python tools/structure.py --list names   # what a figure counts: late, cycles, names
+    python tools/structure.py --list tests   # modules without a test of their name, and why
 
-Bounds, aims and the modules that need no test of their own stand in `tools/structure.toml`.
+Bounds, aims, lists of words and the modules that need no test of their own stand in
+`tools/structure.toml`.
 """
 
 import argparse
@@ -23,15 +24,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["Code", "figures", "knots", "rules", "without_test"]
+__all__ = ["Code", "figures", "knots", "misnomers", "rules", "without_test"]
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "askgraph"
 WEB = "server/web/src"
 
-_WORD = re.compile(r"[A-Za-z']+")
-_CONDITIONS = ("if", "when")
-_OPENINGS = ("what", "which", "how", "who")
+_MINIMA = {"verb_names"}  # all other figures have an upper bound
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DOCUMENTED = (ast.Module, ast.ClassDef, *_FUNCTIONS)
 
@@ -54,8 +53,8 @@ class Code:
 
     @cached_property
     def nodes(self) -> Mapping[str, Sequence[ast.AST]]:
-        """Every module and its statements, at any depth."""
-        return {name: [tree, *_walk_statements(tree)] for name, tree in self.modules.items()}
+        """All nodes of every module."""
+        return {name: list(ast.walk(tree)) for name, tree in self.modules.items()}
 
     @cached_property
     def users(self) -> Mapping[str, set[str]]:
@@ -75,14 +74,6 @@ class Code:
 
 def figures(code: Code) -> dict[str, float]:
     """Return all figures by name, as `tools/structure.toml` names them."""
-    words = [
-        word.lower()
-        for nodes in code.nodes.values()
-        for node in nodes
-        if isinstance(node, _DOCUMENTED)
-        for word in _WORD.findall(ast.get_docstring(node) or "")
-    ]
-    each = 1000 / max(1, len(words))
     scripts = [code.tests.with_name(name) for name in ("tools", "benchmarks")]
     return {
         "files": len(code.modules),
@@ -95,15 +86,106 @@ def figures(code: Code) -> dict[str, float]:
         "web_lines": _lines(code.folder / WEB, {".ts", ".tsx", ".css"}),
         "late_imports": sum(1 for _ in late_imports(code)),
         "in_cycles": sum(map(len, knots(code))),
-        "where": each * words.count("where"),
-        "if_when": each * sum(word in _CONDITIONS for word in words),
-        "openings": sum(1 for _ in openings(code)),
         "untested": sum(not why for _, why in without_test(code, rules()["no_test"])),
+        **_name_figures(code),
+        **_docstring_figures(code),
     }
 
 
+def _name_figures(code: Code) -> dict[str, float]:
+    """Return shares in percent of function names and bindings, and counts of other names."""
+    kinds = [kind for kind, _ in misnomers(code)]
+    functions = sum(1 for nodes in code.nodes.values() for _ in _named_functions(nodes))
+    bindings = sum(1 for nodes in code.nodes.values() for _ in _bound_names(nodes))
+    return {
+        "verb_names": 100 - 100 * kinds.count("verb") / max(1, functions),
+        "participle_names": 100 * kinds.count("participle") / max(1, functions),
+        "coy_bindings": 100 * kinds.count("coy") / max(1, bindings),
+        "duplicate_classes": kinds.count("class"),
+        "unitless_constants": kinds.count("unit"),
+    }
+
+
+def _docstring_figures(code: Code) -> dict[str, float]:
+    """Return how often docstrings use each odd phrase, per 1,000 words."""
+    documented = (n for nodes in code.nodes.values() for n in nodes if isinstance(n, _DOCUMENTED))
+    text = "\n\n".join(ast.get_docstring(node) or "" for node in documented)
+    per_thousand = 1000 / max(1, len(text.split()))
+    return {
+        name: per_thousand * len(re.findall(pattern, text, re.IGNORECASE))
+        for name, pattern in rules()["phrases"].items()
+    }
+
+
+def misnomers(code: Code) -> Iterator[tuple[str, str]]:
+    """Give names that break a rule of names: the kind of rule, and the place and name.
+
+    Kinds are `verb` (a function does not begin with one), `participle`, `coy` (a binding), `class`
+    (a name of classes in several modules) and `unit` (a numeric constant without quantity or unit).
+    """
+    words = rules()["words"]
+    verbs, coy = set(words["verbs"].split()), set(words["coy"].split())
+    participle, quantity = re.compile(words["participle"]), re.compile(words["quantity"])
+    classes: dict[str, list[str]] = {}
+    for module, nodes in code.nodes.items():
+        for node in _named_functions(nodes):
+            first, _, rest = node.name.lstrip("_").partition("_")
+            place = f"{module}:{node.lineno} {node.name}"
+            if first not in verbs or rest.split("_")[0] == "of":
+                yield "verb", place
+            if participle.match(node.name.lstrip("_")):
+                yield "participle", place
+        yield from (
+            ("coy", f"{module}:{line} {name}")
+            for line, name in _bound_names(nodes)
+            if name.lstrip("_") in coy
+        )
+        for node in nodes:
+            if isinstance(node, ast.ClassDef):
+                classes.setdefault(node.name, []).append(module)
+        yield from (
+            ("unit", f"{module}:{line} {name}")
+            for line, name in _numeric_constants(code.modules[module])
+            if not quantity.search(name)
+        )
+    for name, modules in classes.items():
+        if len(set(modules)) > 1:
+            yield "class", f"{name}: {', '.join(sorted(set(modules)))}"
+
+
+def _named_functions(nodes: Iterable[ast.AST]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Give functions but special methods and properties."""
+    for node in nodes:
+        if isinstance(node, _FUNCTIONS) and not node.name.startswith("__"):
+            decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
+            if not decorators & {"property", "cached_property"}:
+                yield node
+
+
+def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    """Give line and name of each variable, parameter, function and class where it is bound."""
+    for node in nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.lineno, node.name
+
+
+def _numeric_constants(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Give line and name of each constant of a module whose value is a number."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+            if any(isinstance(v, ast.Constant) and type(v.value) in (int, float) for v in values):
+                for name in (n for target in targets for n in ast.walk(target)):
+                    if isinstance(name, ast.Name) and name.id.isupper():
+                        yield name.lineno, name.id
+
+
 def _walk_statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Give what the blocks of a tree hold; expressions are ten times as many and of no use here."""
+    """Yield the statements of a tree at any depth, without the many more nodes of expressions."""
     for block in ("body", "handlers", "cases", "orelse", "finalbody"):
         for statement in getattr(tree, block, ()):
             yield statement
@@ -139,14 +221,6 @@ def knots(code: Code) -> list[list[str]]:
     _, labels = connected_components(links, connection="strong")
     found = [[names[at] for at in np.flatnonzero(labels == label)] for label in np.unique(labels)]
     return sorted((knot for knot in found if len(knot) > 1), key=len, reverse=True)
-
-
-def openings(code: Code) -> Iterator[str]:
-    """Give the docstrings of modules that begin with a question word."""
-    for name, tree in code.modules.items():
-        text = ast.get_docstring(tree) or ""
-        if (words := _WORD.findall(text)) and words[0].lower() in _OPENINGS:
-            yield f"{name}: {text.splitlines()[0]}"
 
 
 def without_test(code: Code, reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -216,16 +290,16 @@ def _dotted(path: Path, folder: Path) -> str:
 
 
 def _beyond(name: str, value: float, bound: float) -> bool:
-    return value < bound if name == "if_when" else value > bound
+    return value < bound if name in _MINIMA else value > bound
 
 
 def _printed(found: Mapping[str, float], wanted: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{'':<14}{'now':>10}{'bound':>10}{'aim':>10}"
+    yield f"{'':<20}{'now':>10}{'bound':>10}{'aim':>10}"
     for name, value in found.items():
         numbers = (value, wanted["bounds"][name], wanted["aims"][name])
         cells = "".join(f"{number:>10,.1f}".replace(".0", "  ") for number in numbers)
         beyond = "  beyond" if _beyond(name, value, numbers[1]) else ""
-        yield f"{name:<14}{cells}{beyond}"
+        yield f"{name:<20}{cells}{beyond}"
 
 
 def main() -> int:
@@ -234,14 +308,14 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--check", action="store_true", help="exit with 1 beyond a bound")
-    parser.add_argument("--list", choices=("late", "cycles", "openings", "tests"))
+    parser.add_argument("--list", choices=("late", "cycles", "names", "tests"))
     chosen, code = parser.parse_args(), Code()
     if chosen.list:
         untested = sorted(without_test(code, rules()["no_test"]), key=lambda one: one[::-1])
         lists: dict[str, Iterable[str]] = {
             "late": late_imports(code),
             "cycles": map(" ".join, knots(code)),
-            "openings": openings(code),
+            "names": map(" ".join, sorted(misnomers(code))),
             "tests": (f"{module}: {why or 'no reason'}" for module, why in untested),
         }
         print("\n".join(lists[chosen.list]))
