@@ -63,10 +63,10 @@ class Code:
 
     @cached_property
     def tested(self) -> Mapping[str, Sequence[ast.AST]]:
-        """The statements of every file of tests by its path."""
+        """The nodes of every file of tests by its path."""
         return {
             f"tests/{path.relative_to(self.tests).as_posix()}": list(
-                _walk_statements(ast.parse(path.read_bytes()))
+                ast.walk(ast.parse(path.read_bytes()))
             )
             for path in self.tests.rglob("*.py")
         }
@@ -184,14 +184,6 @@ def _numeric_constants(tree: ast.Module) -> Iterator[tuple[int, str]]:
                         yield name.lineno, name.id
 
 
-def _walk_statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the statements of a tree at any depth, without the many more nodes of expressions."""
-    for block in ("body", "handlers", "cases", "orelse", "finalbody"):
-        for statement in getattr(tree, block, ()):
-            yield statement
-            yield from _walk_statements(statement)
-
-
 def _lines(folder: Path, suffixes: Collection[str] = (".py",)) -> int:
     files = (path for path in folder.rglob("*") if path.suffix in suffixes)
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
@@ -204,7 +196,7 @@ def late_imports(code: Code) -> Iterator[str]:
         inside = {
             node.lineno: ast.unparse(node)
             for function in functions
-            for node in _walk_statements(function)
+            for node in ast.walk(function)
             if isinstance(node, ast.Import | ast.ImportFrom)
         }
         for line, text in sorted(inside.items()):
