@@ -11,7 +11,8 @@ from typing import Self
 
 import tantivy
 
-from askgraph.index import Resource, search_words
+from askgraph.index import Resource
+from askgraph.index.names import search_words
 
 
 class TantivyIndex:

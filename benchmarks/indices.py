@@ -37,7 +37,8 @@ from pathlib import Path
 import numpy as np
 
 from _searching import opened, plugin_of
-from askgraph.index import Resource, search_words, spelling, stem
+from askgraph.index import Resource
+from askgraph.index.names import search_words, spelling, stem
 from askgraph.index.sources import read_tsv, write_tsv
 
 SYLLABLES = [

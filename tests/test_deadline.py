@@ -8,8 +8,8 @@ import pytest
 
 from askgraph import deadline
 from askgraph.deadline import Deadline, at_most, before_closing, keeping, over
-from askgraph.endpoint import in_time
 from askgraph.errors import TimedOut
+from askgraph.sparql.judge import in_time
 
 
 def test_without_a_deadline_nothing_is_bounded() -> None:

@@ -40,8 +40,8 @@ from askgraph.search.rank import Proposal, clusters, weights_for
 from askgraph.trace import Answer, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.generation import same
-from askgraph.workspace.outcome import outcome_of
 from askgraph.workspace.plans import Asked
+from askgraph.workspace.run_sync import outcome_of
 
 _UNHEARD = "qwertzuiop"
 _SECONDS = 10.0

@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from askgraph.index import stem, tokens
+from askgraph.index.names import stem, tokens
 from askgraph.search.link.lexicon import LEXICON, LICENCE
 from askgraph.search.tokenize.word_lists import word_list
 

@@ -27,9 +27,8 @@ WAYS = ("cli", "guided", "server")
 SUSPENDING = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 FIRST_INSTRUCTIONS = 8  # bytes of a generator's code before it runs for the first time
 QUESTION = "Which moons orbit Mars?"
-QUERY = "SELECT DISTINCT ?moon { ?moon ont:orbits space:Mars }"
-REPLY = {"thought": "", "choose": 0, "query": QUERY, "answer": ["moon"], "sure": 0.9}
-REPLY |= {"ask": "", "between": []}
+REPLY = {"thought": "", "choose": 0, "answer": ["moon"], "sure": 0.9, "ask": "", "between": []}
+REPLY |= {"query": "SELECT DISTINCT ?moon { ?moon ont:orbits space:Mars }"}
 
 
 class CallTracer:
@@ -89,6 +88,7 @@ async def _post_question(folder: str, tracer: CallTracer) -> None:
         for text in (QUESTION.replace("Mars", "Neptune"), QUESTION):
             tracer.is_counting = text == QUESTION
             reply = await client.post("http://localhost/api/v1/ask", json={"question": text})
+            tracer.is_counting = False  # what the end of a server does is no part of the question
             assert reply.is_success, reply.text
 
 
@@ -117,7 +117,6 @@ def main() -> None:
         tracer = CallTracer()
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
             ask_question(options.ways[0], options.inside, tracer)
-        tracer.is_counting = False
         print(json.dumps([tracer.functions, sorted(tracer.calls)]))
         return
     for way in options.ways:

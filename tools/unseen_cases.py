@@ -29,8 +29,8 @@ from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits
 from askgraph.evaluation import Table
 from askgraph.evaluation.by_name import names_of_things
 from askgraph.search.decide import EMPTY, collect_evidence
+from askgraph.search.pipeline import resolve_times
 from askgraph.search.rank import clusters, weights_for
-from askgraph.search.resolve_operators import resolve_times
 from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.workspace import Workspace
 

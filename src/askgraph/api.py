@@ -14,8 +14,7 @@ from askgraph.trace import Outcome, Question, follow_up
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.graphs import ready_graphs
 from askgraph.workspace.models import Models
-from askgraph.workspace.outcome import outcome_of
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import outcome_of, result_of
 
 Graph = str | Path | KnowledgeGraph
 

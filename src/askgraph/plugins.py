@@ -87,6 +87,13 @@ _TOGETHER = {
         "webqsp": "json_records:WebQsp",
         "wikiwebquestions": "json_records:WikiWebQuestions",
     },
+    "check": {
+        "filters": "structure",
+        "known_iris": "schema",
+        "schema": "schema",
+        "structure": "structure",
+        "syntax": "structure",
+    },
     "metric": {
         "accuracy_at_1": "sets",
         "best_column": "sets",

@@ -17,7 +17,7 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.literals import split_literal
 from askgraph.graph.names import schema_names
-from askgraph.index import tokens
+from askgraph.index.names import tokens
 from askgraph.llm import User
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.scripted import ScriptedModel

@@ -27,7 +27,7 @@ from askgraph.sample import graph_path, questions_path
 from askgraph.sparql.results import Term
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import outcome_of
 
 pytestmark = pytest.mark.slow
 

@@ -16,8 +16,7 @@ from askgraph.methods.graph_search import GraphSearch
 from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF
 from askgraph.trace import Answer, Draft, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import outcome_of
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import outcome_of, result_of
 
 BASE = "http://base.test/"
 

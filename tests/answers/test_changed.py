@@ -8,7 +8,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Earlier, Question, Refusal, follow_up
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import outcome_of
 
 PREFIX = "PREFIX s: <https://example.org/space/> PREFIX o: <https://example.org/space/ontology#> "
 MOONS = PREFIX + "SELECT DISTINCT ?moon { ?moon o:orbits s:Jupiter }"

@@ -16,7 +16,7 @@ from askgraph.sample import graph_path
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import outcome_of
 
 PLANT = """
 @prefix : <http://p.example/> .

@@ -10,8 +10,7 @@ from askgraph.answers import chosen_answer
 from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Clarification, Option, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import outcome_of
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import outcome_of, result_of
 
 
 @pytest.fixture(scope="module")

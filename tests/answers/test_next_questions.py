@@ -14,7 +14,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.sample import graph_path, questions_path
 from askgraph.trace import Answer, Earlier, Outcome, Question, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import steps_of
+from askgraph.workspace.run_sync import steps_of
 
 QUESTIONS = [
     (one["question"], one["lang"])

@@ -30,9 +30,8 @@ from askgraph.trace import (
 )
 from askgraph.trace.codec import read_trace, write_trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import head_of
 from askgraph.workspace.replay import replayed
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import head_of, result_of
 
 METHODS = plugins.names("method")
 PUBLISHED = [name for name in METHODS if hasattr(plugins.load("method", name), "published")]

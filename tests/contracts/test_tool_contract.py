@@ -12,8 +12,7 @@ from tests.tool_graphs import behind, opened_sample, served
 from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import ToolCall, ToolSchema
-from askgraph.llm.budget import estimated_tokens
+from askgraph.llm import ToolCall, ToolSchema, estimated_tokens
 from askgraph.methods.tools import SETS, Context
 from askgraph.methods.tools.term_text import STANDARD
 from askgraph.methods.tools.toolbox import GraphToolbox, set_schemas

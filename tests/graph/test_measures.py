@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.graph.measures import Unit, unit_at, unit_by_iri, unit_of_text, unit_said
-from askgraph.index import tokens
+from askgraph.index.names import tokens
 
 LISTED: list[dict[str, Any]] = tomllib.loads(
     files("askgraph.graph").joinpath("units.toml").read_text(encoding="utf-8")

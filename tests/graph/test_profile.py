@@ -11,10 +11,17 @@ from tests.graphs import store_of
 
 from askgraph.graph.arrays import GraphArrays, build_arrays
 from askgraph.graph.local_profile import partitions_of, profile_of
-from askgraph.graph.names import acronym, local_name, names_in, short_value, standard_naming
-from askgraph.graph.profile import ClassProfile, Partition, PredicateProfile, Profile
+from askgraph.graph.names import acronym, names_in, short_value
+from askgraph.graph.profile import (
+    ClassProfile,
+    Partition,
+    PredicateProfile,
+    Profile,
+    standard_naming,
+)
 from askgraph.index.names import Kind
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import local_name
 
 PLACE = "http://example.org/"
 HEAD = """

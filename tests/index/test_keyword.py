@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.index import Resource, search_words
+from askgraph.index import Resource
 from askgraph.index.keyword import KeywordIndex
+from askgraph.index.names import search_words
 
 EX = "http://example.org/"
 

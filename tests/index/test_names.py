@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from askgraph.index import tokens
-from askgraph.index.names import Kind, Match, Name, NameIndex, name_tokens, phrases, rarity
+from askgraph.index.names import Kind, Match, Name, NameIndex, name_tokens, phrases, rarity, tokens
 
 NAMES = st.lists(
     st.builds(

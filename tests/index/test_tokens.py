@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.index import DiskIndex, Resource, _postings, folded, stem, tokens
+from askgraph.index import DiskIndex, Resource, _postings
 from askgraph.index._table import keys_of
 from askgraph.index.folder import Folder, Kind, new_folder
+from askgraph.index.names import folded, stem, tokens
 from askgraph.plugins import load
 
 

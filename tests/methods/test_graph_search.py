@@ -33,8 +33,7 @@ from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import value_of
 from askgraph.trace import Answer, Clarification, Draft, Findings, Question, Refusal, Trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import outcome_of
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import outcome_of, result_of
 
 
 def kept(source: str, folder: Path, name: str) -> KnowledgeGraph:

@@ -11,15 +11,15 @@ from tests.each import for_each
 from tests.methods.guiding import guided, outcome, prompt_text, reply, turns
 
 from askgraph import sample
-from askgraph.endpoint import Asked, Delegating, Kind, Run
+from askgraph.endpoint import Delegating, Kind, Run
 from askgraph.errors import Overloaded, SetupError, TimedOut, Unreachable
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import Choice, Finish, Request, ToolCall
-from askgraph.llm.budget import estimated_input
+from askgraph.llm import Choice, Finish, Request, ToolCall, estimated_input
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import DETAILS, Detail, Guided
+from askgraph.sparql.judge import Asked
 from askgraph.trace import (
     Answer,
     Clarification,

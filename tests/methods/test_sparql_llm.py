@@ -8,7 +8,7 @@ from tests.methods.moons_asked import EXAMPLES, GOOD, fenced, names, run, told
 
 from askgraph.errors import Overloaded, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm.budget import estimated_input
+from askgraph.llm import estimated_input
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Answer, Refusal, Thought

@@ -12,7 +12,7 @@ from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.descriptions import Description
 from askgraph.graph.examples import QueryExample
-from askgraph.llm.budget import estimated_input
+from askgraph.llm import estimated_input
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.trace import Earlier
 

@@ -18,8 +18,7 @@ from tests.methods.guiding import reply
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.graph.glossary import keep
-from askgraph.llm import Message, Request, System, ToolCall, ToolSchema
-from askgraph.llm.budget import estimated_input
+from askgraph.llm import Message, Request, System, ToolCall, ToolSchema, estimated_input
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl

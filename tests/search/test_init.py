@@ -31,11 +31,11 @@ from askgraph.search.query_pieces import (
     values_of,
     variable,
 )
-from askgraph.sparql import Bind, Call, Group, Nested, Query, Union, Values
+from askgraph.sparql import Bind, Call, Group, Nested, Query, Union, Values, by_subject
 from askgraph.sparql.elapsed import elapsed
 from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.serializer import by_subject, laid_out, plain_text
+from askgraph.sparql.serializer import laid_out, plain_text
 from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE
 
 EX = "http://example.org/"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.each import for_each
 from tests.sparql.same_algebra import meaning
 
-from askgraph.sparql.layout import formatted
 from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.rewrite import formatted
 
 EX = PrefixMap({"ex": "http://example.org/"})
 DATA = Path(os.environ.get("ASKGRAPH_DATA", "../shared/data"))

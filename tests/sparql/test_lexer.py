@@ -10,11 +10,22 @@ from tests.each import for_each
 from tests.sparql.same_algebra import meaning
 from tests.sparql.test_layout import ENDINGS, EX, GROUPS
 
-from askgraph.sparql import Call, Filter, Group, Nested, Pattern, Query, children, transform, walk
-from askgraph.sparql.layout import formatted
+from askgraph.sparql import (
+    Call,
+    Filter,
+    Group,
+    Nested,
+    Pattern,
+    Query,
+    by_subject,
+    children,
+    transform,
+    walk,
+)
 from askgraph.sparql.lexer import lexed, tokens, with_declared
 from askgraph.sparql.parser import read
-from askgraph.sparql.serializer import by_subject, laid_out, text_of, tree_of
+from askgraph.sparql.rewrite import formatted
+from askgraph.sparql.serializer import laid_out, text_of, tree_of
 from askgraph.sparql.vocabulary import XSD_INTEGER
 
 KNOWN = {"ex": "http://example.org/", "other": "http://example.com/"}

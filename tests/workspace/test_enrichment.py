@@ -23,8 +23,7 @@ from askgraph.workspace.enrichment import (
     enrich_virtually,
     write_enriched,
 )
-from askgraph.workspace.outcome import outcome_of
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import outcome_of, result_of
 
 PLACE = "http://example.org/"
 CLOSURE: tuple[AdviceKind, ...] = ("closure",)

@@ -24,9 +24,8 @@ from askgraph.methods.sparql_llm import SparqlLlm
 from askgraph.trace import Question, Refusal, Step
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import ready_graphs
-from askgraph.workspace.outcome import head_of
 from askgraph.workspace.plans import Host, Site, Wishes, method_choices, planned
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import head_of, result_of
 from askgraph.workspace.selection import Selection, selected
 
 pytestmark = pytest.mark.usefixtures("no_model")

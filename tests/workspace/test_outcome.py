@@ -11,8 +11,7 @@ from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Answer, Question, Refusal, Step, Thought, Usage
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import head_of, outcome_of, steps_of
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import head_of, outcome_of, result_of, steps_of
 
 MOONS = Question("Which moons does Jupiter have?")
 

@@ -18,9 +18,8 @@ from askgraph.llm.scripted import ScriptedModel
 from askgraph.trace import Answer, Question, Trace
 from askgraph.trace.codec import Head, read_trace, write_trace
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import head_of
 from askgraph.workspace.replay import replayed
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import head_of, result_of
 
 QUERY = "SELECT ?moon { ?moon onto:orbits :Jupiter }"
 MOONS_OF_JUPITER = {"http://example.org/Io", "http://example.org/Europa"}

@@ -29,9 +29,9 @@ from askgraph.answers.query_parts import read_back
 from askgraph.answers.verbalize import in_words
 from askgraph.errors import AskgraphError, ForbiddenQuery, QuerySyntaxError
 from askgraph.sparql.judge import admitted, checked
-from askgraph.sparql.layout import formatted
 from askgraph.sparql.parser import read
 from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.rewrite import formatted
 from askgraph.sparql.serializer import laid_out, text_of
 from askgraph.workspace import Workspace
 

@@ -23,7 +23,7 @@ from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.trace import Outcome, Question, follow_up
 from askgraph.workspace import Workspace
-from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import outcome_of
 
 SECONDS = 2.0
 CAME = ("Answer", "Clarification", "Refusal")

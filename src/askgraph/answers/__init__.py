@@ -33,11 +33,11 @@ from askgraph.answers.verbalize import (
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.sparql import Call, Query, QueryText, renamed
+from askgraph.sparql import Call, Query, QueryText, by_subject, renamed
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import GraphResult, Result, SelectResult, Term, order_of_term
-from askgraph.sparql.serializer import by_subject, laid_out, text_of, tree_of
+from askgraph.sparql.serializer import laid_out, text_of, tree_of
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES
 from askgraph.trace import Answer, Clarification, Option
 
@@ -95,13 +95,13 @@ class AnswerBuilder:
 
     async def layout(self, query: str | Query) -> tuple[str, dict[str, str]]:
         """Return a query as a careful person writes it, and the labels of its IRIs."""
-        own = self.graph.own_types
+        own = dict(self.graph.profile.types)
         if isinstance(query, Query):
             shown = renamed(query, own) if own else query
             labels = await self.apart(await self._labels(iris_in(shown)))
             written = laid_out(shown, self.graph.prefixes, labels)
             return QueryText.of(query, written) if own else written, labels
-        from askgraph.sparql.layout import formatted  # for a text that came, none of ours
+        from askgraph.sparql.rewrite import formatted  # for a text that came, none of ours
 
         labels = await self._labels(iris_of(query))
         text = formatted(query, self.graph.prefixes, labels)

@@ -17,7 +17,7 @@ from askgraph.answers.verbalize import labels_of
 from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import tokens
+from askgraph.index.names import tokens
 from askgraph.search.follow_up import Change, change_of, measured_pick
 from askgraph.search.tokenize import tokenize
 from askgraph.sparql import Call, Group, Nested, Pattern, Query, Values, variables_of

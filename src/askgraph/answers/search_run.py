@@ -6,11 +6,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 
-from askgraph import deadline
 from askgraph.answers import AnswerBuilder
 from askgraph.answers.verbalize import in_words, iris_of, merged_in_words, taught_in_words
 from askgraph.answers.verbalize.phrases import Phrases, phrases_in
-from askgraph.deadline import SECONDS
+from askgraph.deadline import SECONDS, at_most
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
@@ -28,6 +27,7 @@ from askgraph.search.pipeline import propose
 from askgraph.search.rank import Cluster, Proposal
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
+from askgraph.sparql.serializer import plain_text
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -120,7 +120,13 @@ class SearchRun:
                 kept.append((one, iris))
             if len(kept) == _DRAFTS:
                 break
-        return [Draft(self.graph.plain_text(one.query), round(one.score, 3)) for one, _ in kept]
+        return [
+            Draft(
+                plain_text(one.query, self.graph.prefixes, self.graph.profile.types),
+                round(one.score, 3),
+            )
+            for one, _ in kept
+        ]
 
     @property
     def counted(self) -> KnowledgeGraph:
@@ -237,15 +243,15 @@ class SearchRun:
             self.counted,
             [proposal.reading.language],
             near=proposal.schema.graph,
-            timeout=deadline.at_most(None, share=_SHARE),
+            timeout=at_most(None, share=_SHARE),
             evidence_rows=self.limits.evidence_rows,
-            evidence_seconds=deadline.at_most(None, share=_SHARE),
+            evidence_seconds=at_most(None, share=_SHARE),
         )
 
     async def ran(self, query: str, candidate: Candidate) -> SelectResult | bool:
         """Run a query as SELECT or ASK."""
         endpoint = self.endpoint
-        timeout = deadline.at_most(self.limits.timeout, share=_SHARE)
+        timeout = at_most(self.limits.timeout, share=_SHARE)
         if candidate.asks:
             return await endpoint.ask(query, timeout=timeout)
         return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)

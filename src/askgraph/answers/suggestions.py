@@ -10,8 +10,7 @@ from askgraph.answers.example_questions import is_noun, is_spoken
 from askgraph.answers.resource import classes_of
 from askgraph.deadline import in_time
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import tokens
-from askgraph.index.names import Kind, NameIndex
+from askgraph.index.names import Kind, NameIndex, tokens
 from askgraph.search.rank import Proposal
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import best_label, words_of_local_name

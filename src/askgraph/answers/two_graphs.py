@@ -93,7 +93,7 @@ class Part:
 
     async def rows(self, query: Query) -> list[tuple[str, ...]]:
         """The IRIs of the first rows of a query on its graph."""
-        own = self.run.graph.own_types
+        own = dict(self.run.graph.profile.types)
         text = text_of(renamed(query, own) if own else query)
         timeout = deadline.at_most(self.run.limits.timeout, share=_SHARE)
         result = await self.run.endpoint.select(text, timeout=timeout, limit=_THINGS)
@@ -190,7 +190,7 @@ def _is_head(head: Part, other: Part) -> bool:
 def _may_join(head: Part, other: Part) -> bool:
     """Whether what is joined to the head's patterns holds for all of it, types written alike."""
     inner = any(isinstance(node, Query) for node in walk(head.tree.where))
-    return not inner and head.run.graph.own_types == other.run.graph.own_types
+    return not inner and head.run.graph.profile.types == other.run.graph.profile.types
 
 
 async def _link(head: Part, other: Part) -> Link | None:

@@ -124,7 +124,7 @@ class Bundle:
     last: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, ctx: typer.Context, given: Mapping[str, Any]) -> Self:
+    def of(cls, common: Shared, given: Mapping[str, Any]) -> Self:
         """Return the bundle with the values that were given."""
         return cls(**given)
 
@@ -162,7 +162,7 @@ def expanded(command: Callable[..., None], name: str) -> Callable[..., None]:
     def called(ctx: typer.Context, **values: Any) -> None:
         for name, bundle in bundles.items():
             own = {field.name: values.pop(field.name) for field in fields(bundle)}
-            values[name] = bundle.of(ctx, own)
+            values[name] = bundle.of(shared(ctx), own)
         command(**values)
 
     behind = [one for one in given.values() if one.name in bundles and bundles[one.name].last]

@@ -14,16 +14,14 @@ from askgraph.answers import chosen_answer
 from askgraph.answers.console import next_ones, shown
 from askgraph.cli import NO_ANSWER
 from askgraph.cli.options import Asking, Common
-from askgraph.cli.output import csv_text, on_terminal, print_json, progress_bar, show
-from askgraph.cli.steps import live_view
+from askgraph.cli.output import csv_text, live_view, on_terminal, print_json, progress_bar, show
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import Method, closed, converses
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, follow_up
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import ready_graphs
-from askgraph.workspace.outcome import head_of, steps_of
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import head_of, result_of, steps_of
 
 _ROWS = 50
 _FOLLOWING = 3.0  # seconds for the questions that may follow

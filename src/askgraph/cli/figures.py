@@ -10,7 +10,7 @@ import typer
 from rich.console import RenderableType
 
 from askgraph.answers.console import plain_text
-from askgraph.cli import Bundle
+from askgraph.cli import Bundle, Shared
 from askgraph.cli.output import WIDE, room, show
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks import Contents
@@ -92,7 +92,7 @@ class Form(Bundle):
     json: bool = False
 
     @classmethod
-    def of(cls, ctx: typer.Context, given: Mapping[str, Any]) -> Self:
+    def of(cls, common: Shared, given: Mapping[str, Any]) -> Self:
         """Return the form that was asked for; `SetupError` if several were."""
         asked = [form for form, wanted in given.items() if wanted]
         if len(asked) > 1:

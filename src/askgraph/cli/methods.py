@@ -12,8 +12,7 @@ from askgraph import plugins
 from askgraph.answers.console import listing
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, show
-from askgraph.llm import ToolSchema
-from askgraph.llm.budget import estimated_tool
+from askgraph.llm import ToolSchema, estimated_tool
 from askgraph.methods import PRESETS, help_of, preset_settings
 from askgraph.methods.tools import SETS
 from askgraph.methods.tools.toolbox import named_set, set_schemas

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import typer
 
 from askgraph import plugins
-from askgraph.cli import Bundle, DebugOption, WorkspaceOption, shared
+from askgraph.cli import Bundle, DebugOption, Shared, WorkspaceOption, shared
 from askgraph.errors import SetupError
 from askgraph.methods import Method
 from askgraph.workspace import DEFAULT_METHOD, Workspace
@@ -28,9 +28,9 @@ class Common(Bundle):
     debug: DebugOption = False
 
     @classmethod
-    def of(cls, ctx: typer.Context, given: Mapping[str, Any]) -> Self:
+    def of(cls, common: Shared, given: Mapping[str, Any]) -> Self:
         """Return them; the workspace may be named before the command, too."""
-        return cls(shared(ctx).workspace, shared(ctx).debug)
+        return cls(common.workspace, common.debug)
 
     @property
     def workspace(self) -> Workspace:

@@ -11,8 +11,7 @@ from rich.text import Text
 from askgraph.answers.console import plain, shown
 from askgraph.cli import Commands
 from askgraph.cli.options import Common
-from askgraph.cli.output import print_json, show
-from askgraph.cli.steps import called, costs, step_lines, step_title
+from askgraph.cli.output import called, costs, print_json, show, step_lines, step_title
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Answer, ModelTurn, Outcome, Question, Step, ToolUse, Trace

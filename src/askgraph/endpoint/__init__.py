@@ -6,13 +6,10 @@ Start reading at `Endpoint`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar, runtime_checkable
 
-from askgraph import deadline
-from askgraph.errors import QueryError, TimedOut
-from askgraph.sparql.judge import CheckedQuery, Form, admitted
+from askgraph.sparql.judge import Asked
 from askgraph.sparql.results import GraphResult, Result, SelectResult
 
 Kind = TypeVar("Kind", SelectResult, GraphResult, bool)
@@ -61,17 +58,6 @@ class Endpoint(Protocol):
         ...
 
 
-def in_time(seconds: float) -> float:
-    """Return the seconds that a request may take: so many, or what the question has left.
-
-    Raises `TimedOut` if it has none left: then nothing is sent.
-    """
-    left = deadline.at_most(seconds)
-    if not left:
-        raise TimedOut(deadline.over() or "a request has no time at all")
-    return left
-
-
 async def run(
     endpoint: Endpoint,
     form: str,
@@ -93,31 +79,6 @@ async def run(
             return await endpoint.describe(query, timeout=timeout, limit=limit)
         case _:
             return await endpoint.select(query, timeout=timeout, limit=limit)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A query as it came to an endpoint; an ASK has no `limit`."""
-
-    form: Form
-    query: str
-    timeout: float | None
-    limit: int | None = None
-
-    def ready(self, prefixes: Mapping[str, str], services: Collection[str] = ()) -> CheckedQuery:
-        """Return the query as it may be run; `QueryError` if it is none of its form."""
-        found = admitted(self.query, allowed_services=services, prefixes=prefixes)
-        if found.form != self.form:
-            raise QueryError(f"{self.form} was asked for, but the query is {found.form}")
-        return found
-
-    def seconds(self, usual: float) -> float:
-        """Return the seconds that it may take, `usual` ones unless it says otherwise."""
-        return in_time(usual if self.timeout is None else self.timeout)
-
-    def rows(self, most: int) -> int:
-        """Return how many rows, or triples, are wanted: `most` at most."""
-        return most if self.limit is None else min(self.limit, most)
 
 
 Run = Callable[[Endpoint, str, float | None], Awaitable[Kind]]

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 from askgraph.atomic_files import write_private
-from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
+from askgraph.endpoint import Delegating, Endpoint, Kind, Run
+from askgraph.sparql.judge import Asked
 from askgraph.sparql.results import Result, from_json, to_json
 
 __all__ = ["CachedEndpoint"]

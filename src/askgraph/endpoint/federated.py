@@ -4,8 +4,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 
-from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
-from askgraph.sparql.lexer import unescaped, without_comments
+from askgraph.endpoint import Delegating, Endpoint, Kind, Run
+from askgraph.sparql.judge import Asked, may_call_service
+from askgraph.sparql.lexer import without_comments
 
 __all__ = ["Federated"]
 
@@ -53,7 +54,7 @@ class Federated(Delegating):
 
     async def _run(self, asked: Asked, kind: type[Kind], run: Run[Kind]) -> Kind:
         query, timeout = asked.query, asked.timeout
-        if "service" not in unescaped(query).lower():
+        if not may_call_service(query):
             return await run(self._inner, query, timeout)
         deadline = time.monotonic() + (self._timeout if timeout is None else timeout)
         callable_there: Collection[str] = getattr(self._inner, "services", ())

@@ -10,7 +10,7 @@ from itertools import islice
 import httpx2
 from pyoxigraph import RdfFormat, Triple, parse
 
-from askgraph.endpoint import Asked, ByForm, Kind
+from askgraph.endpoint import ByForm, Kind
 from askgraph.endpoint._dialects import (
     Dialect,
     detected,
@@ -36,7 +36,7 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.sparql.judge import CheckedQuery, checked, own_limit
+from askgraph.sparql.judge import Asked, CheckedQuery, checked, own_limit
 from askgraph.sparql.rdf_files import check_document
 from askgraph.sparql.results import GraphResult, Result, SelectResult, Truncation
 

@@ -29,7 +29,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from askgraph.endpoint import Asked, ByForm, Kind
+from askgraph.endpoint import ByForm, Kind
 from askgraph.errors import (
     ErrorReply,
     ForbiddenQuery,
@@ -39,7 +39,7 @@ from askgraph.errors import (
     SetupError,
     TimedOut,
 )
-from askgraph.sparql.judge import checked, datasets, starred
+from askgraph.sparql.judge import Asked, checked, datasets, starred
 from askgraph.sparql.results import GraphResult, Result, Row, SelectResult, Truncation
 
 __all__ = ["AWAKE", "OxigraphEndpoint", "keep_awake"]

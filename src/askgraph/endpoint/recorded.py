@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from askgraph import errors
-from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
+from askgraph.endpoint import Delegating, Endpoint, Kind, Run
 from askgraph.errors import AskgraphError, SetupError
+from askgraph.sparql.judge import Asked
 from askgraph.sparql.results import Result, from_json, to_json
 
 __all__ = ["RecordedEndpoint"]

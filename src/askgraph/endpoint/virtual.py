@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from askgraph.endpoint import Asked, Delegating, Endpoint, Kind, Run
+from askgraph.endpoint import Delegating, Endpoint, Kind, Run
+from askgraph.sparql.judge import Asked
 from askgraph.sparql.rewrite.virtual import VirtualPaths, written_out
 
 __all__ = ["VirtualEndpoint"]

@@ -12,12 +12,11 @@ from askgraph.evaluation import Score, Table
 from askgraph.evaluation.metrics.sets import best_column
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.names import local_name
 from askgraph.graph.profile import PredicateProfile
-from askgraph.index import stem
-from askgraph.index.names import Kind, name_tokens
+from askgraph.index.names import Kind, name_tokens, stem
 from askgraph.search.tokenize.word_lists import shared_words
 from askgraph.sparql.comparison import Cell, cell_of_json, cell_of_term
+from askgraph.sparql.prefixes import local_name
 
 
 def by_name(predicted: Table, gold: Table, names: Mapping[str, Set[Cell]]) -> Score:

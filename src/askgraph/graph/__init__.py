@@ -10,22 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from askgraph.endpoint import Endpoint
-from askgraph.graph.arrays import GraphArrays, Seeds
+from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.profile import Profile
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import NameIndex
-from askgraph.sparql import Query, renamed
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.serializer import Written, plain_text
 
 if TYPE_CHECKING:
     from askgraph.graph.descriptions import Description
     from askgraph.graph.examples import QueryExample
     from askgraph.graph.glossary import Glossary
-    from askgraph.graph.remote_arrays import Kept
     from askgraph.index.name_search import NameSearch
     from askgraph.sparql.rewrite.virtual import VirtualPaths
 
@@ -67,17 +63,6 @@ class KnowledgeGraph:
     kept: Path | None = None
     notes: Path | None = None
 
-    @property
-    def own_types(self) -> Mapping[str, str]:
-        """The graph's own predicates for what things are, by the standard ones that it lacks."""
-        return dict(self.profile.types)
-
-    def plain_text(self, query: Query) -> Written:
-        """Return a query with one pattern a line, over the graph's own predicates."""
-        own = self.own_types
-        text = plain_text(renamed(query, own) if own else query, self.prefixes)
-        return Written.of(query, text) if own else text
-
 
 def service_iri(graph: KnowledgeGraph) -> str:
     """Return the IRI by which a SERVICE names a graph: its endpoint's URL, or `askgraph:NAME`.
@@ -86,35 +71,3 @@ def service_iri(graph: KnowledgeGraph) -> str:
     elsewhere too. `askgraph:NAME` always names the graph within its workspace.
     """
     return graph.service or f"askgraph:{graph.name}"
-
-
-_WHOLE: WeakKeyDictionary[NameIndex, GraphArrays] = WeakKeyDictionary()
-_KEPT: "WeakKeyDictionary[NameIndex, Kept]" = WeakKeyDictionary()
-
-
-async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
-    """Return the arrays of what lies around the seeds, asking the endpoint if they are not here.
-
-    A remote graph that came whole is kept as long as its names are in use: they are the same if
-    only the endpoint was wrapped in another one. Raises `ServiceError` if nothing can be
-    fetched.
-    """
-    known = _WHOLE.get(graph.names) if graph.arrays is None else graph.arrays
-    if known is not None:
-        return known
-    from askgraph.graph.remote_arrays import Kept, neighbourhood  # most graphs lie here
-
-    predicates = graph.profile.predicates
-    arrays = await neighbourhood(
-        graph.endpoint,
-        seeds,
-        triples=graph.profile.triples,
-        counts={p.iri: (p.triples, p.subjects, p.objects) for p in predicates},
-        naming=[p.iri for p in predicates if p.naming == "name"],
-        links=[p.iri for p in predicates if not p.literal],
-        own_types=graph.own_types,
-        kept=_KEPT.setdefault(graph.names, Kept()),
-    )
-    if arrays.complete:
-        _WHOLE[graph.names] = arrays
-    return arrays

@@ -13,16 +13,14 @@ from typing import Literal
 
 from pyoxigraph import NamedNode
 
-from askgraph.graph.arrays import GraphArrays
+from askgraph.graph.arrays import GraphArrays, names_of, texts_of
 from askgraph.graph.definitions import DefinedProperty, Definitions, NodeName
 from askgraph.graph.names import (
     called,
     chain_label,
     closure_label,
     inverse_label,
-    names_of,
     role_label,
-    texts_of,
     virtual_iri,
 )
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile

@@ -8,7 +8,7 @@ orders gives the edges of a node. Sets of nodes are sorted arrays of distinct id
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain, count, islice, pairwise
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from askgraph.graph.literals import Sort, measured, put_as_stored, split_literal, term_of
+from askgraph.sparql import vocabulary as v
 
 
 @dataclass(frozen=True)
@@ -545,3 +546,36 @@ def _literals(terms: TermTable) -> Iterator[str]:
 def _saved() -> list[str]:
     """Return the names of the arrays: all fields but the terms and whether they are complete."""
     return [one.name for one in fields(GraphArrays)[1:-1]]
+
+
+def objects_of(
+    graph: GraphArrays, iri: str, predicate: str, *, inverse: bool = False
+) -> tuple[str, ...]:
+    """Return the IRIs that a predicate leads to from a resource."""
+    at = graph.terms.iri(iri)
+    ends = graph.follow(at, predicate, inverse=inverse) if at is not None else []
+    return tuple(graph.terms.value(end) for end in ends if graph.terms.is_iri(end))
+
+
+def names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
+    """Return the (text, language) names that a resource has by the standard name predicates.
+
+    A predicate without any has those of the property that it is a form of.
+    """
+    naming = v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES
+    return texts_of(graph, iri, naming) or tuple(
+        name
+        for form in v.WIKIBASE_FORMS
+        for property_ in objects_of(graph, iri, form, inverse=True)
+        for name in texts_of(graph, property_, naming)
+    )
+
+
+def texts_of(
+    graph: GraphArrays, iri: str, predicates: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return the (text, language) pairs that some predicates give a resource, in their order."""
+    at = graph.terms.iri(iri)
+    ends = [end for p in predicates for end in graph.follow(at, p)] if at is not None else []
+    literals = (split_literal(graph.terms.text(end)) for end in ends if graph.terms.is_literal(end))
+    return tuple(dict.fromkeys((text, language or "") for text, _, language in literals))

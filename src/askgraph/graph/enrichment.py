@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.errors import SetupError
-from askgraph.graph.arrays import GraphArrays, Ids
+from askgraph.graph.arrays import GraphArrays, Ids, names_of
 from askgraph.graph.definitions import Definitions, virtual_paths
-from askgraph.graph.names import names_of
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import words_of_local_name

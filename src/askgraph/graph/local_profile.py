@@ -16,17 +16,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.graph.arrays import GraphArrays, Ids, TermTable, distinct, in_both, tallied
-from askgraph.graph.literals import Sort, split_literal
-from askgraph.graph.names import (
-    is_hierarchy,
-    name_score,
+from askgraph.graph.arrays import (
+    GraphArrays,
+    Ids,
+    TermTable,
+    distinct,
+    in_both,
     names_of,
-    naming_role,
     objects_of,
-    standard_naming,
+    tallied,
     texts_of,
 )
+from askgraph.graph.literals import Sort, split_literal
+from askgraph.graph.names import is_hierarchy, name_score, naming_role
 from askgraph.graph.profile import (
     ClassProfile,
     Counts,
@@ -35,6 +37,7 @@ from askgraph.graph.profile import (
     Profile,
     complete,
     sorted_counts,
+    standard_naming,
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import OwnTypes

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.graph.arrays import GraphArrays, Ids
-from askgraph.graph.names import local_name
 from askgraph.graph.profile import PredicateProfile, Profile
-from askgraph.index import folded, stem, tokens
+from askgraph.index.names import folded, stem, tokens
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.prefixes import local_name
 from askgraph.sparql.vocabulary import DATE_DATATYPES, WIKIBASE_RANK
 
 _OFTEN = 20  # times that each value is used, at least, in the mean

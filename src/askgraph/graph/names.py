@@ -10,13 +10,18 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from askgraph.graph.arrays import GraphArrays, Ids
-from askgraph.graph.literals import Sort, split_literal
-from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
-from askgraph.index import stem, tokens
-from askgraph.index.names import Kind, Name
+from askgraph.graph.arrays import GraphArrays, Ids, objects_of
+from askgraph.graph.literals import Sort
+from askgraph.graph.profile import (
+    ClassProfile,
+    PredicateProfile,
+    Profile,
+    classes_above,
+    standard_naming,
+)
+from askgraph.index.names import Kind, Name, stem, tokens
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, namespace_of, words_of_local_name
+from askgraph.sparql.prefixes import best_label, local_name, namespace_of, words_of_local_name
 from askgraph.sparql.vocabulary import SCHEMA_SPACES
 
 _LONGEST_VALUE = 80
@@ -77,13 +82,6 @@ def names_in(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
     yield from _entities(graph, profile, schema)
     for at, value in short_texts(graph):
         yield Name(value, graph.terms.text(at), Kind.VALUE)
-
-
-def local_name(iri: str) -> str:
-    """Return the words of an IRI's local part, or "" if it is a code."""
-    words = words_of_local_name(iri)
-    letters = sum(c.isalpha() for c in words)
-    return words if letters >= 2 and letters > sum(c.isdigit() for c in words) else ""
 
 
 _WORDS, _NUMBER = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
@@ -203,13 +201,6 @@ NAME_WORDS = frozenset(
 )
 
 _ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://\S+|\+?[\d\s()-]{7,}")
-
-
-def standard_naming(iri: str) -> str:
-    """Return "name" or "alternative" for the predicates of the standard vocabularies, else ""."""
-    if iri in v.LABEL_PREDICATES:
-        return "name"
-    return "alternative" if iri in v.ALTERNATIVE_LABEL_PREDICATES else ""
 
 
 def naming_role(predicate: PredicateProfile, samples: Sequence[str]) -> str:
@@ -336,39 +327,6 @@ def same_property(iris: Iterable[str]) -> list[tuple[str, ...]]:
     return [tuple(listed) for listed in groups.values()]
 
 
-def names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
-    """Return the (text, language) names that a resource has by the standard name predicates.
-
-    A predicate without any has those of the property that it is a form of.
-    """
-    naming = v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES
-    return texts_of(graph, iri, naming) or tuple(
-        name
-        for form in v.WIKIBASE_FORMS
-        for property_ in objects_of(graph, iri, form, inverse=True)
-        for name in texts_of(graph, property_, naming)
-    )
-
-
-def texts_of(
-    graph: GraphArrays, iri: str, predicates: Sequence[str]
-) -> tuple[tuple[str, str], ...]:
-    """Return the (text, language) pairs that some predicates give a resource, in their order."""
-    at = graph.terms.iri(iri)
-    ends = [end for p in predicates for end in graph.follow(at, p)] if at is not None else []
-    literals = (split_literal(graph.terms.text(end)) for end in ends if graph.terms.is_literal(end))
-    return tuple(dict.fromkeys((text, language or "") for text, _, language in literals))
-
-
-def objects_of(
-    graph: GraphArrays, iri: str, predicate: str, *, inverse: bool = False
-) -> tuple[str, ...]:
-    """Return the IRIs that a predicate leads to from a resource."""
-    at = graph.terms.iri(iri)
-    ends = graph.follow(at, predicate, inverse=inverse) if at is not None else []
-    return tuple(graph.terms.value(end) for end in ends if graph.terms.is_iri(end))
-
-
 def is_hierarchy(graph: GraphArrays, number: int) -> bool:
     """Return whether a predicate can be walked on and on: it says so, or leads upwards."""
     iri = graph.iri_of(number)
@@ -399,20 +357,3 @@ def _reaches_itself(graph: GraphArrays, number: int, node: int) -> bool:
         frontier = found[~seen[found]]
         seen[frontier] = True
     return bool(seen[node])
-
-
-def classes_above(graph: GraphArrays, profile: Profile) -> tuple[ClassProfile, ...]:
-    """Return the classes above those of a profile that the profile does not have.
-
-    They count no instances: all of theirs are instances of classes below them.
-    """
-    known = {one.iri for one in profile.classes}
-    listed = [above for one in profile.classes for above in one.parents]
-    found = {}
-    for iri in listed:
-        if iri not in known and not iri.startswith(SCHEMA_SPACES):
-            known.add(iri)
-            parents = objects_of(graph, iri, v.RDFS_SUB_CLASS_OF)
-            found[iri] = ClassProfile(iri, 0, names=names_of(graph, iri), parents=parents)
-            listed += parents
-    return tuple(found.values())

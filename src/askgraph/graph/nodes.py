@@ -19,13 +19,13 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.graph.literals import Sort, split_literal
-from askgraph.graph.names import acronym, local_name, short_texts
+from askgraph.graph.names import acronym, short_texts
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index import Resource
 from askgraph.index.name_search import Naming
 from askgraph.index.names import Kind, Name
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, words_of_local_name
+from askgraph.sparql.prefixes import best_label, local_name, words_of_local_name
 
 _PART = 1 << 15
 _LONGEST_NAME = 200

@@ -18,7 +18,9 @@ from typing import Any, TypeVar
 
 from askgraph.atomic_files import write_whole
 from askgraph.errors import SetupError
+from askgraph.graph.arrays import GraphArrays, names_of, objects_of
 from askgraph.sparql import vocabulary as v
+from askgraph.sparql.vocabulary import SCHEMA_SPACES
 
 VERSION = 2
 _BODY = '"profile": '
@@ -495,3 +497,27 @@ def _links(profile: Profile, known: Mapping[str, PredicateProfile]) -> Iterator[
                 counted[source, predicate.iri, target] = predicate.triples or 1
     for (source, name, target), triples in counted.items():
         yield Link(source, name, target, triples)
+
+
+def standard_naming(iri: str) -> str:
+    """Return "name" or "alternative" for the predicates of the standard vocabularies, else ""."""
+    if iri in v.LABEL_PREDICATES:
+        return "name"
+    return "alternative" if iri in v.ALTERNATIVE_LABEL_PREDICATES else ""
+
+
+def classes_above(graph: GraphArrays, profile: Profile) -> tuple[ClassProfile, ...]:
+    """Return the classes above those of a profile that the profile does not have.
+
+    They count no instances: all of theirs are instances of classes below them.
+    """
+    known = {one.iri for one in profile.classes}
+    listed = [above for one in profile.classes for above in one.parents]
+    found = {}
+    for iri in listed:
+        if iri not in known and not iri.startswith(SCHEMA_SPACES):
+            known.add(iri)
+            parents = objects_of(graph, iri, v.RDFS_SUB_CLASS_OF)
+            found[iri] = ClassProfile(iri, 0, names=names_of(graph, iri), parents=parents)
+            listed += parents
+    return tuple(found.values())

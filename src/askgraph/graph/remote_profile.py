@@ -17,7 +17,7 @@ from askgraph.errors import ServiceError
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.bounded_queries import Inquiry, all_triples
 from askgraph.graph.local_profile import own_types, profile_of
-from askgraph.graph.names import acronym, names_in, schema_names, short_value, standard_naming
+from askgraph.graph.names import acronym, names_in, schema_names, short_value
 from askgraph.graph.profile import (
     CLASSES,
     ENTITY_NAMES,
@@ -29,6 +29,7 @@ from askgraph.graph.profile import (
     PredicateProfile,
     Profile,
     merged,
+    standard_naming,
     united,
     with_parts,
 )

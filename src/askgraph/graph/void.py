@@ -13,7 +13,6 @@ from functools import reduce
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import profile as parts
-from askgraph.graph.names import standard_naming
 from askgraph.graph.profile import (
     ClassProfile,
     Counts,
@@ -24,6 +23,7 @@ from askgraph.graph.profile import (
     merged,
     ordered,
     sorted_counts,
+    standard_naming,
     united,
 )
 from askgraph.sparql import vocabulary as v

@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.index import Hit, Progress, Resource, search_stems
+from askgraph.index import Hit, Progress, Resource
 from askgraph.index._postings import Documents, Postings, PostingsWriter
 from askgraph.index._table import (
     Scores,
@@ -29,6 +29,7 @@ from askgraph.index._table import (
     positive,
 )
 from askgraph.index.folder import Folder, Kind, new_folder
+from askgraph.index.names import search_stems
 
 __all__ = ["BM25Index"]
 

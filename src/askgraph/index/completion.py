@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.index import folded, stem, tokens
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.names import Kind, Name, NameIndex, folded, stem, tokens
 
 _WORDS = 6  # of what was typed last that may be the begin of one name
 _LOOKED_AT = 2000  # names that are read for one begin

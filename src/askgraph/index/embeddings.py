@@ -31,7 +31,7 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.index import spelling
+from askgraph.index.names import spelling
 from askgraph.plugins import missing_extra
 
 if TYPE_CHECKING:

@@ -19,10 +19,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.index import Hit, Progress, Resource, search_words
+from askgraph.index import Hit, Progress, Resource
 from askgraph.index._postings import Documents, Postings, PostingsWriter, prefix_ranges
 from askgraph.index._table import Best, Table, Tabled, TableWriter, best_names, owners, positive
 from askgraph.index.folder import Folder, Kind, NewFolder, new_folder
+from askgraph.index.names import search_words
 
 __all__ = ["KeywordIndex"]
 

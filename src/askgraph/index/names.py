@@ -1,15 +1,18 @@
 """An index of names on disk: every token of every name leads to the things that bear it.
 
 Names of entities, classes, predicates and short literal values lie in one index. Searching gives,
-for each name that shares a token with the query, how much of the name the query holds.
+for each name that shares a token with the query, how much of the name the query holds. The words of
+all texts are split, folded and stemmed here.
 """
 
 import math
+import re
+import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Self
@@ -17,7 +20,116 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.index import stem, tokens
+_WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*", re.UNICODE)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\d*")
+_STROKED = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d"})
+_ENDINGS = ("'s", "’s")
+
+
+@lru_cache(maxsize=100_000)
+def folded(word: str) -> str:
+    """Return a word in lower case, without Latin accents."""
+    word = word.casefold()
+    if word.isascii():
+        return word
+    parts = unicodedata.normalize("NFD", word.translate(_STROKED))
+    kept = [c for at, c in enumerate(parts) if not _latin_accent(parts, at)]
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """Split text into folded words and numbers; "hasSite2" gives has, site, 2."""
+    for ending in _ENDINGS:
+        text = text.replace(ending, " ")
+    if _CAMEL_WORD.fullmatch(text):
+        text = _CAMEL.sub(" ", text)
+    return tuple(folded(word) for word in _WORD.findall(text))
+
+
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """Return a folded word without its plural ending, so that singular and plural meet.
+
+    Light on purpose: a stem only ever joins forms of one noun or verb in English, German, Spanish
+    and French. Numbers and short words stay as they are.
+    """
+    if len(word) < 3 or not word[0].isalpha():
+        return word
+    if len(word) == 3:
+        return word[:2] if word[2] == "s" and word[1] not in "suia" else word
+    for ending, put in _PLURALS:
+        if word.endswith(ending) and len(word) - len(ending) + len(put) >= 3:
+            return word[: len(word) - len(ending)] + put
+    return word
+
+
+_PLURALS = (
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("sses", "ss"),
+    ("xes", "x"),
+    ("ies", "y"),
+    ("ss", "ss"),
+    ("us", "us"),
+    ("is", "is"),
+    ("s", ""),
+)
+
+
+def _latin_accent(text: str, at: int) -> bool:
+    if not unicodedata.combining(text[at]):
+        return False
+    base = at - 1
+    while base > 0 and unicodedata.combining(text[base]):
+        base -= 1
+    return base >= 0 and "a" <= text[base] <= "z"
+
+
+# Scripts written without spaces: each sign is a word, so that any part of a name is found.
+_UNSPACED = re.compile(
+    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+
+
+def search_words(text: str) -> list[str]:
+    """Return the words of a text, folded; a text of signs alone is one word.
+
+    >>> search_words("Müller-Straße 7")
+    ['muller', 'strasse', '7']
+    >>> search_words("東京 Tower")
+    ['東', '京', 'tower']
+    >>> search_words("+ +")
+    ['++']
+    """
+    found = list(tokens(text))
+    if not text.isascii() and _UNSPACED.search(text):
+        found = [part for word in found for part in _parts(word)]
+    if not found:
+        signs = "".join(folded(text).split())
+        return [signs] if signs else []
+    return found
+
+
+def search_stems(text: str) -> list[str]:
+    """Return the stems of the words of a text."""
+    return [stem(word) for word in search_words(text)]
+
+
+def spelling(text: str) -> str:
+    """Return a text's words, folded, one space between them and around."""
+    return f" {' '.join(search_words(text))} "
+
+
+def _parts(word: str) -> Iterator[str]:
+    last = 0
+    for sign in _UNSPACED.finditer(word):
+        if sign.start() > last:
+            yield word[last : sign.start()]
+        yield sign[0]
+        last = sign.end()
+    if last < len(word):
+        yield word[last:]
 
 
 class Kind(IntEnum):

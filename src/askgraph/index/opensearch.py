@@ -33,11 +33,12 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.index import Hit, Progress, Resource, search_stems
+from askgraph.index import Hit, Progress, Resource
 from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill
 from askgraph.index._table import check_weights, fuse_rankings, positive
 from askgraph.index.embeddings import Embedder, kept_embedder
 from askgraph.index.folder import Folder, Kind
+from askgraph.index.names import search_stems
 
 __all__ = ["OpenSearchIndex"]
 

@@ -29,11 +29,12 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from askgraph.errors import ErrorReply, SetupError, Unauthorised, Unreachable
-from askgraph.index import Hit, Progress, Resource, search_words
+from askgraph.index import Hit, Progress, Resource
 from askgraph.index._server import PASSWORD, Place, Submit, batch_embedder, fill
 from askgraph.index._table import fuse_rankings, positive
 from askgraph.index.embeddings import Embedder, kept_embedder
 from askgraph.index.folder import Folder, Kind
+from askgraph.index.names import search_words
 
 __all__ = ["PostgreSQLIndex"]
 

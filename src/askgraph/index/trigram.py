@@ -15,10 +15,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.index import Hit, Progress, Resource, spelling
+from askgraph.index import Hit, Progress, Resource
 from askgraph.index._postings import Documents, Postings, PostingsWriter
 from askgraph.index._table import Best, Scores, Table, Tabled, TableWriter, best_names, positive
 from askgraph.index.folder import Folder, Kind, new_folder
+from askgraph.index.names import spelling
 
 __all__ = ["TrigramIndex"]
 

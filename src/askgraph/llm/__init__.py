@@ -12,6 +12,7 @@ limit or retry. May import: `sparql` and the modules below it; may use the netwo
 `LanguageModel`, then `openai.py`.
 """
 
+import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -350,3 +351,49 @@ async def completed(stream: AsyncGenerator[Event, None]) -> Completion:
             if isinstance(event, Completion):
                 return event
     raise MalformedReply("the stream of a language model ended without a completion")
+
+
+_EACH = 4  # tokens around a message or a tool
+
+
+def estimated_tokens(text: str) -> int:
+    """Guess the tokens of a text."""
+    return -(-len(text.encode("utf-8", "replace")) // 4)
+
+
+def estimated_input(request: Request) -> int:
+    """Guess the tokens of a request's messages, tools and schema."""
+    texts = [_text(message) for message in request.messages]
+    if request.schema is not None:
+        texts.append(json.dumps(request.schema))
+    tools = sum(map(estimated_tool, request.tools))
+    return tools + sum(estimated_tokens(text) + _EACH for text in texts)
+
+
+def estimated_tool(tool: ToolSchema) -> int:
+    """Guess the tokens of a tool's schema."""
+    parameters = json.dumps(tool.parameters)
+    return estimated_tokens(f"{tool.name} {tool.description} {parameters}") + _EACH
+
+
+def estimated_usage(request: Request, choices: tuple[Choice, ...]) -> TokenUsage:
+    """Guess the tokens of a request and its choices."""
+    output = sum(
+        estimated_tokens(choice.text + choice.reasoning + choice.refusal + _calls(choice.calls))
+        for choice in choices
+    )
+    return TokenUsage(input=estimated_input(request), output=output, estimated=True)
+
+
+def _text(message: Message) -> str:
+    match message:
+        case Assistant(text, calls, reasoning):
+            return text + reasoning + _calls(calls)
+        case ToolResult(_, tool, text):
+            return tool + text
+        case _:
+            return message.text
+
+
+def _calls(calls: tuple[ToolCall, ...]) -> str:
+    return "".join(call.name + call.arguments for call in calls)

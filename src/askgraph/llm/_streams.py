@@ -12,7 +12,7 @@ from typing import Any
 
 from askgraph import llm
 from askgraph.errors import MalformedReply, SetupError, TimedOut
-from askgraph.llm.budget import estimated_usage
+from askgraph.llm import estimated_usage
 
 Stream = AsyncGenerator[llm.Event, None]
 

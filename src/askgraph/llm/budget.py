@@ -7,7 +7,6 @@ does not change the key, and what comes from the disk is not charged.
 """
 
 import asyncio
-import json
 import time
 import tomllib
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ from typing import Unpack, cast
 
 from askgraph import deadline, llm
 from askgraph.errors import BudgetSpent, SetupError
-from askgraph.llm import TokenUsage
+from askgraph.llm import TokenUsage, estimated_input, estimated_usage
 
 
 @dataclass(frozen=True)
@@ -197,52 +196,6 @@ class Account:
         return BudgetSpent(
             f"the budget of the {self.scope} is used up: {why}", limit=limit, scope=self.scope
         )
-
-
-_EACH = 4  # tokens around a message or a tool
-
-
-def estimated_tokens(text: str) -> int:
-    """Guess the tokens of a text."""
-    return -(-len(text.encode("utf-8", "replace")) // 4)
-
-
-def estimated_input(request: llm.Request) -> int:
-    """Guess the tokens of a request's messages, tools and schema."""
-    texts = [_text(message) for message in request.messages]
-    if request.schema is not None:
-        texts.append(json.dumps(request.schema))
-    tools = sum(map(estimated_tool, request.tools))
-    return tools + sum(estimated_tokens(text) + _EACH for text in texts)
-
-
-def estimated_tool(tool: llm.ToolSchema) -> int:
-    """Guess the tokens of a tool's schema."""
-    parameters = json.dumps(tool.parameters)
-    return estimated_tokens(f"{tool.name} {tool.description} {parameters}") + _EACH
-
-
-def estimated_usage(request: llm.Request, choices: tuple[llm.Choice, ...]) -> TokenUsage:
-    """Guess the tokens of a request and its choices."""
-    output = sum(
-        estimated_tokens(choice.text + choice.reasoning + choice.refusal + _calls(choice.calls))
-        for choice in choices
-    )
-    return TokenUsage(input=estimated_input(request), output=output, estimated=True)
-
-
-def _text(message: llm.Message) -> str:
-    match message:
-        case llm.Assistant(text, calls, reasoning):
-            return text + reasoning + _calls(calls)
-        case llm.ToolResult(_, tool, text):
-            return tool + text
-        case _:
-            return message.text
-
-
-def _calls(calls: tuple[llm.ToolCall, ...]) -> str:
-    return "".join(call.name + call.arguments for call in calls)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

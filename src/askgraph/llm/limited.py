@@ -13,8 +13,16 @@ from dataclasses import dataclass
 from typing import Unpack
 
 from askgraph.errors import SetupError
-from askgraph.llm import Completion, Event, LanguageModel, Message, ModelAround, Options, Request
-from askgraph.llm.budget import estimated_input
+from askgraph.llm import (
+    Completion,
+    Event,
+    LanguageModel,
+    Message,
+    ModelAround,
+    Options,
+    Request,
+    estimated_input,
+)
 
 __all__ = ["LimitedModel"]
 

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from askgraph import llm
 from askgraph.errors import AskgraphError, SetupError
-from askgraph.llm.budget import estimated_usage
+from askgraph.llm import estimated_usage
 
 __all__ = ["ScriptedModel"]
 

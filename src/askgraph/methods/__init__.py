@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields, replace
 from functools import wraps
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from askgraph import deadline
+from askgraph.deadline import Deadline, keeping, over
 from askgraph.errors import SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
@@ -93,12 +93,12 @@ async def in_time(
     """
     own = getattr(bare(method), "seconds", None)
     allowed = seconds if own is None else own
-    kept = None if allowed is None else deadline.Deadline(allowed)
+    kept = None if allowed is None else Deadline(allowed)
     stream = method.answer(question, graphs)
     seen: list[Step] = []
     try:
         while True:
-            with deadline.keeping(kept):
+            with keeping(kept):
                 clock = asyncio.timeout(kept.left if kept else None)
                 try:
                     async with clock:
@@ -107,7 +107,7 @@ async def in_time(
                     if kept is None or kept.left > kept.closing:
                         raise
                     cost = replace(spent(seen), seconds=kept.seconds)
-                    step = Refusal(f"No answer was found: {deadline.over()}.", usage=cost)
+                    step = Refusal(f"No answer was found: {over()}.", usage=cost)
             if step is None:
                 return
             seen.append(step)
@@ -301,32 +301,3 @@ def check_words(method: object) -> None:
     """Raise `SetupError` for a setting `interpret` without a `model`."""
     if getattr(method, "interpret", False) and getattr(method, "model", None) is None:
         raise SetupError("interpret=true needs a language model: name one with 'model'")
-
-
-def one_of(method: object, **known: tuple[str, ...]) -> None:
-    """Raise `SetupError` if a setting is none of its known values."""
-    for setting, values in known.items():
-        if (value := getattr(method, setting)) not in values:
-            raise SetupError(f"{setting!r} is one of {', '.join(values)}, not {value!r}")
-
-
-def at_least(method: object, least: int, *settings: str) -> None:
-    """Raise `SetupError` if a setting is less than `least`."""
-    for setting in settings:
-        if (value := getattr(method, setting)) < least:
-            raise SetupError(f"{setting!r} is {least} or more, not {value!r}")
-
-
-def above_zero(method: object, *settings: str) -> None:
-    """Raise `SetupError` if a setting is given and is not more than zero."""
-    for setting in settings:
-        value = getattr(method, setting)
-        if value is not None and not value > 0:
-            raise SetupError(f"{setting!r} is more than 0, not {value!r}")
-
-
-def shares(method: object, *settings: str) -> None:
-    """Raise `SetupError` if a setting is not between 0 and 1."""
-    for setting in settings:
-        if not 0 <= (value := getattr(method, setting)) <= 1:
-            raise SetupError(f"{setting!r} is from 0 to 1, not {value!r}")

@@ -15,7 +15,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import tokens
+from askgraph.index.names import tokens
 from askgraph.llm import LanguageModel, Options, System, User
 from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured

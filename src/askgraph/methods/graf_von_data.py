@@ -16,7 +16,8 @@ from typing import ClassVar
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA, Boundary
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.methods import Departure, Published, at_least, one_of, with_presets
+from askgraph.methods import Departure, Published, with_presets
+from askgraph.methods.settings import at_least, one_of
 from askgraph.methods.shared import Conversation, Turn, columns_rule, going_round
 from askgraph.methods.shared.exploration import (
     Exploration,

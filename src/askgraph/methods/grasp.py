@@ -14,7 +14,8 @@ from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA
 from askgraph.llm import LanguageModel, System, User
 from askgraph.llm.structured import Structured, read_structured
-from askgraph.methods import Departure, Published, at_least, one_of, with_presets
+from askgraph.methods import Departure, Published, with_presets
+from askgraph.methods.settings import at_least, one_of
 from askgraph.methods.shared import Conversation, Turn, columns_rule, going_round
 from askgraph.methods.shared.exploration import (
     Exploration,

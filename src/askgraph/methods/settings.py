@@ -1,13 +1,14 @@
-"""Settings that all methods with a language model share, each declared and documented once.
+"""Settings that all methods with a language model share, and checks of the values of settings.
 
-`askgraph.methods.help_of` reads what a setting does from the `Attributes:` of these docstrings.
+Each is declared and documented once: `askgraph.methods.help_of` reads what a setting does from the
+`Attributes:` of these docstrings.
 """
 
 from dataclasses import dataclass, field
 
+from askgraph.errors import SetupError
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import Account, Budget, Prices, charged
-from askgraph.methods import above_zero
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,3 +80,32 @@ class FallbackSettings(ModelSettings):
     """
 
     fallback: bool = True
+
+
+def one_of(method: object, **known: tuple[str, ...]) -> None:
+    """Raise `SetupError` if a setting is none of its known values."""
+    for setting, values in known.items():
+        if (value := getattr(method, setting)) not in values:
+            raise SetupError(f"{setting!r} is one of {', '.join(values)}, not {value!r}")
+
+
+def at_least(method: object, least: int, *settings: str) -> None:
+    """Raise `SetupError` if a setting is less than `least`."""
+    for setting in settings:
+        if (value := getattr(method, setting)) < least:
+            raise SetupError(f"{setting!r} is {least} or more, not {value!r}")
+
+
+def above_zero(method: object, *settings: str) -> None:
+    """Raise `SetupError` if a setting is given and is not more than zero."""
+    for setting in settings:
+        value = getattr(method, setting)
+        if value is not None and not value > 0:
+            raise SetupError(f"{setting!r} is more than 0, not {value!r}")
+
+
+def shares(method: object, *settings: str) -> None:
+    """Raise `SetupError` if a setting is not between 0 and 1."""
+    for setting in settings:
+        if not 0 <= (value := getattr(method, setting)) <= 1:
+            raise SetupError(f"{setting!r} is from 0 to 1, not {value!r}")

@@ -25,8 +25,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, LanguageModel, System, User
 from askgraph.llm.budget import Account
 from askgraph.llm.structured import Structured, read_structured
-from askgraph.methods import Departure, Published, at_least, with_presets
-from askgraph.methods.settings import ModelSettings
+from askgraph.methods import Departure, Published, with_presets
+from askgraph.methods.settings import ModelSettings, at_least
 from askgraph.methods.shared import Conversation, columns_rule, in_words, with_cost
 from askgraph.methods.shared.examples import with_examples
 from askgraph.methods.shared.nearby_schema import ShapeParts

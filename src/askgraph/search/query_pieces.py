@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from askgraph.graph.literals import split_literal
-from askgraph.index import folded
+from askgraph.index.names import folded
 from askgraph.sparql import (
     Call,
     Element,
@@ -28,7 +28,7 @@ from askgraph.sparql import (
     Query,
     Term,
     Union,
-    transform,
+    rename_variables,
     walk,
 )
 from askgraph.sparql.lexer import number_type
@@ -406,14 +406,7 @@ def named(query: Query, names: Mapping[Variable, Variable]) -> Query:
         while of in made:  # the highest of some numbers
             of = made[of]
         known[alias] = title(alias, of, names)
-
-    def change(node: object) -> object:
-        if isinstance(node, BlankNode):
-            return Variable(f"__{re.sub('[^A-Za-z0-9_]', '_', node.value)}")
-        return known.get(node, node) if isinstance(node, Variable) else node
-
-    changed: Query = transform(query, change)
-    return changed
+    return rename_variables(query, known)
 
 
 def title(alias: Variable, of: Variable, names: Mapping[Variable, Variable]) -> Variable:

@@ -26,7 +26,7 @@ from askgraph.server.page import description_router, missing_page, page_router
 from askgraph.server.problems import Problem, faults_in_words, problem_of, problem_response
 from askgraph.server.protection import protect
 from askgraph.server.rest import boards, graphs, profile, queries, questions, server
-from askgraph.server.runs.request import RunRequest
+from askgraph.server.runs import RunRequest
 from askgraph.server.runs.workers import Job, collect_rarely
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store

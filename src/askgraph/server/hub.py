@@ -14,10 +14,8 @@ from askgraph.server.auth.identify import Accounts, Credentials, credentials_of
 from askgraph.server.graphs.jobs import Jobs
 from askgraph.server.graphs.open_graphs import GraphPool, OpenGraphs, Summaries
 from askgraph.server.graphs.queries import Queries
-from askgraph.server.runs import AskBody
-from askgraph.server.runs.lifecycle import Run, Runs
-from askgraph.server.runs.records import RunRecords
-from askgraph.server.runs.request import check_choice, model_names, to_request
+from askgraph.server.runs import AskBody, check_choice, model_names, to_request
+from askgraph.server.runs.lifecycle import Run, RunRecords, Runs
 from askgraph.server.runs.workers import Answering, WorkerPool
 from askgraph.server.settings import ServeSettings
 from askgraph.server.store import Store

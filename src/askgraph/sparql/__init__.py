@@ -7,11 +7,14 @@ and `federation`. May import: `errors`, `plugins`, `deadline`. Start reading at 
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
+
+from askgraph.sparql.vocabulary import RDF_TYPE
 
 Term: TypeAlias = NamedNode | Literal | BlankNode | Variable
 
@@ -321,3 +324,43 @@ def renamed(tree: Query, names: Mapping[str, str]) -> Query:
 
     changed: Query = transform(tree, change)
     return changed
+
+
+def rename_variables(tree: Query, names: Mapping[Variable, Variable]) -> Query:
+    """Return a query with other names for some of its variables; blank nodes become variables."""
+
+    def change(node: object) -> object:
+        if isinstance(node, BlankNode):
+            return Variable(f"__{re.sub('[^A-Za-z0-9_]', '_', node.value)}")
+        return names.get(node, node) if isinstance(node, Variable) else node
+
+    changed: Query = transform(tree, change)
+    return changed
+
+
+_TYPE = NamedNode(RDF_TYPE)
+
+
+def by_subject(query: Query) -> Query:
+    """Return a query with its patterns in the order in which they are laid out, each once."""
+    ordered: Query = transform(query, _together)
+    return ordered
+
+
+def _together(part: object) -> object:
+    """A group with the patterns of one subject together, its class first; else the part."""
+    if not isinstance(part, Group):
+        return part
+    found: list[Element] = []
+    subjects: dict[Term, dict[object, Pattern]] = {}
+    for at, element in enumerate((*part.elements, None)):
+        if isinstance(element, Pattern):
+            once = at if isinstance(element.predicate, Path) else element
+            subjects.setdefault(element.subject, {}).setdefault(once, element)
+            continue
+        for own in subjects.values():
+            ordered: list[Pattern] = sorted(own.values(), key=lambda one: one.predicate != _TYPE)
+            found += ordered
+        subjects = {}
+        found += [element] if element else []
+    return Group(tuple(found))

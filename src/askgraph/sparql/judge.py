@@ -14,8 +14,9 @@ from typing import NoReturn, cast, get_args
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError
-from askgraph.sparql import Nested, walk
+from askgraph.deadline import at_most, over
+from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError, TimedOut
+from askgraph.sparql import Nested, QueryText, walk
 from askgraph.sparql.lexer import Token, fail, lexed, position, unescaped, with_declared
 from askgraph.sparql.parser import parse_query
 from askgraph.sparql.serializer import Written
@@ -109,6 +110,12 @@ def _too_long(text: str, most: int) -> QueryError:
 
 def _calls_service(query: Written) -> bool:
     return "SERVICE" in query and any(_called_in(query.tree))
+
+
+def may_call_service(query: str) -> bool:
+    """Tell whether a text may have a SERVICE clause, also one written with escapes."""
+    text = unescaped(query) if "\\" in query else query
+    return "service" in text.lower()
 
 
 def _prepared(query: str, prefixes: Mapping[str, str] | None) -> str:
@@ -323,3 +330,47 @@ def starred(text: str) -> tuple[str, ...] | None:
     if word != "SELECT" or star != "*":
         return None
     return tuple(dict.fromkeys(token.text[1:] for token in given if token.kind == "variable"))
+
+
+def in_time(seconds: float) -> float:
+    """Return the seconds that a request may take: so many, or what the question has left.
+
+    Raises `TimedOut` if it has none left: then nothing is sent.
+    """
+    left = at_most(seconds)
+    if not left:
+        raise TimedOut(over() or "a request has no time at all")
+    return left
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query as it came to an endpoint; an ASK has no `limit`."""
+
+    form: Form
+    query: str
+    timeout: float | None
+    limit: int | None = None
+
+    def ready(self, prefixes: Mapping[str, str], services: Collection[str] = ()) -> CheckedQuery:
+        """Return the query as it may be run; `QueryError` if it is none of its form."""
+        found = admitted(self.query, allowed_services=services, prefixes=prefixes)
+        if found.form != self.form:
+            raise QueryError(f"{self.form} was asked for, but the query is {found.form}")
+        return found
+
+    def seconds(self, usual: float) -> float:
+        """Return the seconds that it may take, `usual` ones unless it says otherwise."""
+        return in_time(usual if self.timeout is None else self.timeout)
+
+    def rows(self, most: int) -> int:
+        """Return how many rows, or triples, are wanted: `most` at most."""
+        return most if self.limit is None else min(self.limit, most)
+
+
+def form_of(query: str) -> str:
+    """Return SELECT, ASK, CONSTRUCT or DESCRIBE; empty if the query is none of them."""
+    if isinstance(query, QueryText):
+        return query.tree.form
+    word = lexed(query).first_keyword
+    return word if word in _FORMS else ""

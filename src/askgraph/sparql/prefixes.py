@@ -360,3 +360,10 @@ def _plural(word: str) -> str:
     if re.search(r"[^aeiou]y$", low):
         return word[:-1] + "ies"
     return word + ("es" if re.search(r"(?:s|x|z|ch|sh)$", low) else "s")
+
+
+def local_name(iri: str) -> str:
+    """Return the words of an IRI's local part, or "" if it is a code."""
+    words = words_of_local_name(iri)
+    letters = sum(c.isalpha() for c in words)
+    return words if letters >= 2 and letters > sum(c.isdigit() for c in words) else ""

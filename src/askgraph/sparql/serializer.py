@@ -26,7 +26,8 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
-    transform,
+    by_subject,
+    renamed,
 )
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
 from askgraph.sparql.vocabulary import (
@@ -60,7 +61,6 @@ _LEVELS = {
 _UNARY, _OPERAND = 6, 7
 _COMPARISON = 3
 _PATH_LEVELS = {"|": 1, "/": 2, "^": 3, "!": 4, "*": 4, "+": 4, "?": 4}
-_TYPE = NamedNode(RDF_TYPE)
 WIDTH = 100
 INLINE_WIDTH = 72
 _LABEL_LENGTH = 60
@@ -107,36 +107,15 @@ def laid_out(query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None
     return Written.of(by_subject(query), names.finished(Lines(names).query(query)))
 
 
-def plain_text(query: Query, prefixes: PrefixMap) -> Written:
-    """Return a query with one pattern a line, each with its subject, in the order of the tree."""
-    body = "\n".join(_Plain(Names(prefixes, {})).query(query))
+def plain_text(query: Query, prefixes: PrefixMap, own: Iterable[tuple[str, str]] = ()) -> Written:
+    """Return a query with one pattern a line, each with its subject, in the order of the tree.
+
+    `own` are the predicates that a graph has in place of others: the text is over these.
+    """
+    names = dict(own)
+    body = "\n".join(_Plain(Names(prefixes, {})).query(renamed(query, names) if names else query))
     header = prefixes.header(body)
     return Written.of(query, f"{header}\n{body}" if header else body)
-
-
-def by_subject(query: Query) -> Query:
-    """Return a query with its patterns in the order in which they are laid out, each once."""
-    ordered: Query = transform(query, _together)
-    return ordered
-
-
-def _together(part: object) -> object:
-    """A group with the patterns of one subject together, its class first; else the part."""
-    if not isinstance(part, Group):
-        return part
-    found: list[Element] = []
-    subjects: dict[Term, dict[object, Pattern]] = {}
-    for at, element in enumerate((*part.elements, None)):
-        if isinstance(element, Pattern):
-            once = at if isinstance(element.predicate, Path) else element
-            subjects.setdefault(element.subject, {}).setdefault(once, element)
-            continue
-        for own in subjects.values():
-            ordered: list[Pattern] = sorted(own.values(), key=lambda one: one.predicate != _TYPE)
-            found += ordered
-        subjects = {}
-        found += [element] if element else []
-    return Group(tuple(found))
 
 
 def expression_text(expression: Expression, prefixes: PrefixMap | None = None) -> str:

@@ -44,7 +44,7 @@ from askgraph.workspace.graph_data import (
     rdf_files,
     replacing,
 )
-from askgraph.workspace.graphs import WorkspaceServices, open_graph
+from askgraph.workspace.graphs import WorkspaceServices, open_graph, service_url
 from askgraph.workspace.run_sync import Progress, result_of, silent
 from askgraph.workspace.settings import (
     CHOICE,
@@ -444,6 +444,7 @@ class Workspace:
             self.data(name),
             cache=self.cache(name),
             services=services,
+            service=service_url(name.partition("~")[0], self.graphs()),
             examples=examples,
             description=self.description(name),
             glossary=glossary,

@@ -22,7 +22,7 @@ from rapidfuzz import fuzz
 from askgraph.answers.verbalize import MOST_LABELS, labels_of
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import folded
+from askgraph.index.names import folded
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import Term, value_of
@@ -233,7 +233,7 @@ class _Table:
     @property
     def kind(self) -> str:
         """The predicate that says what a thing is."""
-        return self.graph.own_types.get(v.RDF_TYPE, v.RDF_TYPE)
+        return dict(self.graph.profile.types).get(v.RDF_TYPE, v.RDF_TYPE)
 
     def candidates(self, row: int, column: int) -> Sequence[Candidate]:
         """What the name in a cell may mean."""

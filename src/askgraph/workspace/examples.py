@@ -28,8 +28,8 @@ from askgraph.graph.examples.folder import ExampleFolder, Stored, document
 from askgraph.graph.examples.shacl import collected, syntax_fault
 from askgraph.graph.published import in_description, published_examples
 from askgraph.sparql.federation.service import called_services
+from askgraph.sparql.judge import form_of
 from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.rewrite import form_of
 from askgraph.trace import attempt_of
 from askgraph.trace.codec import read_trace
 from askgraph.workspace import Progress, Workspace, silent

@@ -30,15 +30,15 @@ from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account, Budget, charged
 from askgraph.methods import Method
 from askgraph.methods.shared.drafts import reworded
+from askgraph.sparql.judge import form_of
 from askgraph.sparql.results import Row, SelectResult, value_of
-from askgraph.sparql.rewrite import form_of
 from askgraph.trace import Answer, Question
 from askgraph.trace import Outcome as Answered
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.examples import keep
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.models import Models
-from askgraph.workspace.outcome import outcome_of as answer_of
+from askgraph.workspace.run_sync import outcome_of as answer_of
 from askgraph.workspace.run_sync import result_of
 
 _WRITES = "sparql-llm"

@@ -47,6 +47,7 @@ def open_graph(
     *,
     cache: Path,
     services: "WorkspaceServices",
+    service: str = "",
     examples: "tuple[QueryExample, ...]" = (),
     description: Path | None = None,
     glossary: "Glossary | None" = None,
@@ -55,8 +56,9 @@ def open_graph(
     """Open a graph from its data folder; `SetupError` if that is damaged.
 
     A local graph's worker process starts while the rest is read. A SERVICE in a query may call
-    `services`. The indices are opened, or built, when they are first looked at. `description` is
-    the file with what the graph's publisher says of it, if there is one.
+    `services`; other graphs call this one by the URL `service`. The indices are opened, or built,
+    when they are first looked at. `description` is the file with what the graph's publisher says of
+    it, if there is one.
     """
     profile = load_profile(data / "profile.json")
     prefixes = PrefixMap(dict(profile.prefixes))
@@ -82,7 +84,7 @@ def open_graph(
         services,
         timeout=settings.timeout,
         prefixes=prefixes.namespaces,
-        at_close=services.close,
+        at_close=services.opened.aclose,
     )
     try:
         names, arrays = known_content(data)
@@ -99,7 +101,7 @@ def open_graph(
             snapshot=snapshot,
             indices=GraphIndices(ground),
             examples=examples,
-            service=services.url_of(short),
+            service=service,
             described=kept_descriptions(description) if description else (),
             virtual=all_paths(data),
             name_search=search,
@@ -215,49 +217,47 @@ class WorkspaceServices(Mapping[str, Endpoint]):
         self._opened = opened
         self._open: dict[str, Endpoint] = {}
         self._lock = threading.Lock()
+        self.opened = AsyncExitStack()
+        """Closes the endpoints that were opened here."""
 
     def __getitem__(self, target: str) -> Endpoint:
         """Return the endpoint that a SERVICE names, opening it first; may take as long."""
-        name = self._targets()[target]
+        name = service_names(self._graphs())[target]
         with self._lock:
             if name not in self._open:
                 self._open[name] = self._opened(name)
+                self.opened.push_async_callback(self._open[name].close)
+                self.opened.callback(self._open.pop, name)
             return self._open[name]
 
     def __contains__(self, target: object) -> bool:
-        return target in self._targets()
+        return target in service_names(self._graphs())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._targets())
+        return iter(service_names(self._graphs()))
 
     def __len__(self) -> int:
-        return len(self._targets())
+        return len(service_names(self._graphs()))
 
-    def url_of(self, name: str) -> str:
-        """Return the URL by which a graph can be called; empty if only its name will do."""
-        iris = (iri for iri, of in self._targets().items() if of == name)
-        return next((iri for iri in iris if not iri.startswith(_SCHEME)), "")
 
-    async def close(self) -> None:
-        """Close the endpoints that were opened here."""
-        while self._open:
-            _, endpoint = self._open.popitem()
-            await endpoint.close()
+def service_names(graphs: Mapping[str, GraphSettings]) -> dict[str, str]:
+    """Return the names of the graphs that may be called, by what a SERVICE calls them."""
+    allowed = _ALLOWED.get()
+    graphs = {
+        name: settings for name, settings in graphs.items() if allowed is None or name in allowed
+    }
+    used = Counter(settings.url for settings in graphs.values())
+    targets = {f"{_SCHEME}{name}": name for name in graphs}
+    for name, settings in graphs.items():
+        if settings.url and used[settings.url] == 1 and not {"?", "#"} & set(settings.url):
+            targets[settings.url] = name
+    return targets
 
-    def _targets(self) -> dict[str, str]:
-        """Return the names of graphs by what a SERVICE calls them."""
-        allowed = _ALLOWED.get()
-        graphs = {
-            name: settings
-            for name, settings in self._graphs().items()
-            if allowed is None or name in allowed
-        }
-        used = Counter(settings.url for settings in graphs.values())
-        targets = {f"{_SCHEME}{name}": name for name in graphs}
-        for name, settings in graphs.items():
-            if settings.url and used[settings.url] == 1 and not {"?", "#"} & set(settings.url):
-                targets[settings.url] = name
-        return targets
+
+def service_url(name: str, graphs: Mapping[str, GraphSettings]) -> str:
+    """Return the URL by which a graph can be called; empty if only its name will do."""
+    iris = (iri for iri, of in service_names(graphs).items() if of == name)
+    return next((iri for iri in iris if not iri.startswith(_SCHEME)), "")
 
 
 class GraphIndices(Mapping[str, "SearchIndex[Resource]"]):

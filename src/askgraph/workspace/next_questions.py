@@ -6,11 +6,11 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from askgraph.answers.next_questions import next_questions
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import tokens
+from askgraph.index.names import tokens
 from askgraph.methods import Method
 from askgraph.search.tokenize.word_lists import detected_language
 from askgraph.trace import Answer, Outcome, Question, Refusal, follow_up
-from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import outcome_of
 
 
 async def following(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_type_hints
 
 from askgraph import plugins
-from askgraph.endpoint import Asked, Delegating, Kind, Run
+from askgraph.endpoint import Delegating, Kind, Run
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
@@ -15,6 +15,7 @@ from askgraph.graph.profile import Profile
 from askgraph.index.names import NameIndex
 from askgraph.llm import Identity
 from askgraph.methods.tools.replay import ReplayedModel, heard_in
+from askgraph.sparql.judge import Asked
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import (
     Answer,

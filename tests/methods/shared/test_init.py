@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.llm import Assistant, Message, System, ToolCall, ToolResult, User
-from askgraph.llm.budget import estimated_tokens
+from askgraph.llm import Assistant, Message, System, ToolCall, ToolResult, User, estimated_tokens
 from askgraph.methods.shared import Piece, fitted, shortened, tokens_of
 
 LONG = "a row of the graph; " * 200

@@ -17,7 +17,7 @@ from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.tools import SETS
-from askgraph.server.runs.request import open_settings
+from askgraph.server.runs import open_settings
 from askgraph.trace import Answer, Question, Step, ToolUse, Trace
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of

@@ -10,8 +10,7 @@ from tests.temporal.asked import HERE
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.tools import Context, Limits
 from askgraph.methods.tools.overview import overview
-from askgraph.methods.tools.schema_lines import time_lines
-from askgraph.methods.tools.schema_names import naming, whole_schema
+from askgraph.methods.tools.schema_lines import naming, time_lines, whole_schema
 from askgraph.search.tokenize import tokenize
 from askgraph.trace import Question
 from askgraph.workspace import Workspace

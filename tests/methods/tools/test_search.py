@@ -15,7 +15,7 @@ from askgraph.errors import QueryError, Unreachable
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.keyword import KeywordIndex
-from askgraph.llm.budget import estimated_tokens
+from askgraph.llm import estimated_tokens
 from askgraph.methods.tools import Limits
 from askgraph.methods.tools.search import keyword_scores
 

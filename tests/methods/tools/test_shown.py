@@ -15,7 +15,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.local_profile import profile_of
 from askgraph.methods.tools import Context
-from askgraph.methods.tools._facts import Variants
+from askgraph.methods.tools.hits import Variants
 from askgraph.methods.tools.rendering import Writer
 from askgraph.methods.tools.terms import named_node
 from askgraph.trace import Question

@@ -26,6 +26,7 @@ from askgraph.search.link.endpoint_linking import spans
 from askgraph.search.pipeline import link_text, link_to_graph, propose
 from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.serializer import plain_text
 from askgraph.trace import Question
 
 SPACE = "https://example.org/space/"
@@ -233,6 +234,6 @@ async def test_what_has_only_a_name_left_is_what_it_was_merged_into_at_an_endpoi
         proposal = await propose(Question("What is the population of Mutzopolis?", "en"), graph)
         await endpoint.close()
 
-    assert "<http://example.org/bern>" in graph.plain_text(proposal.candidates[0].query)
+    assert "<http://example.org/bern>" in plain_text(proposal.candidates[0].query, graph.prefixes)
     assert proposal.linked.merged == {"http://example.org/bern": "Mutzopolis"}
     assert endpoint.requests <= 12

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.index import stem
+from askgraph.index.names import stem
 from askgraph.search.link.lexicon import LEXICON, LICENCE, bases, relatives
 
 RELATED = [

@@ -4,8 +4,7 @@ import tomllib
 
 from tests.each import for_each
 
-from askgraph.index import stem, tokens
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.names import Kind, Name, NameIndex, stem, tokens
 from askgraph.search.link import Link, link_question
 from askgraph.search.link.lexicon import LEXICON, is_told
 from askgraph.search.tokenize import tokenize

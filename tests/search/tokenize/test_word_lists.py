@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.index import folded, stem, tokens
+from askgraph.index.names import folded, stem, tokens
 from askgraph.search.tokenize.word_lists import (
     LANGUAGES,
     detected_language,

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from tests.each import for_each
 from tests.graphs import MOONS, store_of
 
-from askgraph.sparql.judge import checked
+from askgraph.sparql.judge import checked, form_of
 from askgraph.sparql.lexer import with_declared
-from askgraph.sparql.rewrite import form_of, repaired
+from askgraph.sparql.rewrite import repaired
 
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
 

@@ -15,8 +15,7 @@ from askgraph.answers.validation import UNTYPED, ClassUse, Knowledge, PredicateU
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.profile import ClassProfile, Partition, PredicateProfile, Profile
-from askgraph.index import stem, tokens
-from askgraph.index.names import Kind, NameIndex
+from askgraph.index.names import Kind, NameIndex, stem, tokens
 from askgraph.sparql.prefixes import PrefixMap, namespace_of, words_of_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE, RDFS_RESOURCE, RDFS_SUB_CLASS_OF
 

@@ -1,4 +1,4 @@
-"""The check of a query's patterns against what the graphs that it asks are known to hold."""
+"""The checks of a query against what the graphs that it asks are known to hold."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,24 +21,27 @@ from askgraph.answers.validation import (
     place_of_term,
     written,
 )
-from askgraph.answers.validation._blocks import Block, block_of, walk
-from askgraph.answers.validation._inference import (
+from askgraph.answers.validation._blocks import (
     Atom,
+    Block,
     Env,
     Step,
     Typing,
     allowed,
+    block_of,
     inferred,
+    may_be_empty,
     predicates_in,
     sorts_of,
+    walk,
 )
-from askgraph.answers.validation.filters import fitting
-from askgraph.sparql import Pattern, Term
+from askgraph.answers.validation.structure import fitting
+from askgraph.sparql import Path, Pattern, Term
 from askgraph.sparql.prefixes import WELL_KNOWN, namespace_of, words_of_local_name
 from askgraph.sparql.serializer import text_of
-from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD
+from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, RDF_TYPE, XSD
 
-__all__ = ["schema"]
+__all__ = ["known_iris", "schema"]
 
 
 def schema(subject: Subject, /) -> Iterator[Finding]:
@@ -411,3 +414,53 @@ def _alike(wrong: str, iri: str, names: Sequence[tuple[str, str]], hints: Sequen
     space = _SAME_SPACE if namespace_of(wrong) == namespace_of(iri) else 0.0
     typo = _TYPO * same if same >= _CLOSE else 0.0
     return max(typo, likeness) + _HINT * (hint + exact) / 2 + space
+
+
+_STANDARD = tuple(WELL_KNOWN[name] for name in ("rdf", "rdfs", "owl", "xsd"))
+
+
+def known_iris(subject: Subject, /) -> Iterator[Finding]:
+    """Give the subjects and objects of patterns that are in no triple of a graph that lies here."""
+    if subject.tree is None:
+        return
+    seen: set[str] = set()
+    for block, _, _ in walk(block_of(subject.tree, subject.services)):
+        for pattern in block.patterns:
+            if may_be_empty(pattern.predicate):
+                continue  # the path leads from anything to itself, known or not
+            ends = (pattern.subject, pattern.object)
+            for term, span in zip(ends, pattern.spans[::2], strict=False):
+                if isinstance(term, NamedNode) and term.value not in seen:
+                    seen.add(term.value)
+                    if not (term is pattern.object and _asks_class(pattern)):
+                        yield from _finding(term, span, block, subject.text)
+
+
+def _asks_class(pattern: Pattern) -> bool:
+    """Whether the object is a class, which the check of the schema looks at."""
+    match pattern.predicate:
+        case NamedNode(value=iri):
+            return bool(iri == RDF_TYPE)
+        case Path(operator="/", parts=(NamedNode(value=iri), *_)):
+            return bool(iri == RDF_TYPE)
+        case _:
+            return False
+
+
+def _finding(term: NamedNode, span: tuple[int, int], block: Block, text: str) -> Iterator[Finding]:
+    known = block.known
+    if known is None or known.entities is None or term.value.startswith(_STANDARD):
+        return
+    if term.value in known.classes or term.value in known.predicates:
+        return
+    if known.entities.sorts(term.value) is not None:
+        return
+    prefixes = known.prefixes
+    near = known.entities.alike(term.value)
+    yield Finding(
+        Kind.ENTITY,
+        f"the graph has nothing named {written(term.value, text, prefixes)}",
+        place_of_term(text, term, span, prefixes),
+        term.value,
+        tuple(Proposal(written(iri, text, prefixes), known.label(iri), iri) for iri in near),
+    )

@@ -24,9 +24,9 @@ from askgraph.evaluation.reports.report import system_of
 from askgraph.evaluation.reports.sheet import Sheet
 from askgraph.evaluation.runs import Detail, Record, Run
 from askgraph.plugins import missing_extra
-from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.prefixes import PrefixMap
+from askgraph.sparql.rewrite import formatted
 
 # Built from server/web/src/report with the web page, whose parts it uses; a wheel carries it.
 BUILT = files("askgraph") / "server" / "web" / "static" / "report"

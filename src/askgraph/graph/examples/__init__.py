@@ -19,10 +19,10 @@ from pyoxigraph import BlankNode, Literal, Triple
 from rapidfuzz import fuzz, process
 
 from askgraph.errors import SetupError
-from askgraph.index import stem, tokens
 from askgraph.index.embeddings import kept_embedder, unit_length
+from askgraph.index.names import stem, tokens
+from askgraph.sparql.judge import form_of
 from askgraph.sparql.results import GraphResult, SelectResult, Term
-from askgraph.sparql.rewrite import form_of
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
 
 Origin = Choice["written", "confirmed", "generated"]

@@ -22,7 +22,6 @@ from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.layout import formatted
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.prefixes import (
     PrefixMap,
@@ -35,6 +34,7 @@ from askgraph.sparql.prefixes import (
     words_of_local_name,
 )
 from askgraph.sparql.results import Row, Term, value_of
+from askgraph.sparql.rewrite import formatted
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
 
 _NO_NOUN = re.compile(r"^(?:is|has|was|had) | (?:of|in|for|at|with|by|to|from|on|as)$|[^e]ed$")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph.bounded_queries import ALL, Inquiry
-from askgraph.graph.names import name_score, naming_role, standard_naming
+from askgraph.graph.names import name_score, naming_role
 from askgraph.graph.profile import (
     GRAPHS,
     ClassProfile,
@@ -15,6 +15,7 @@ from askgraph.graph.profile import (
     Partition,
     PredicateProfile,
     Profile,
+    standard_naming,
     with_parts,
 )
 from askgraph.sparql import vocabulary as v

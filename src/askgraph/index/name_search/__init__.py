@@ -16,7 +16,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
-from askgraph.index import tokens
+from askgraph.index.names import tokens
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import SelectResult
 

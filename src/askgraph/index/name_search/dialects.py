@@ -17,7 +17,6 @@ from askgraph.errors import (
     TimedOut,
     Unreachable,
 )
-from askgraph.index import tokens
 from askgraph.index.name_search import (
     SECONDS,
     Asked,
@@ -30,6 +29,7 @@ from askgraph.index.name_search import (
     text_term,
     words_of,
 )
+from askgraph.index.names import tokens
 from askgraph.sparql.vocabulary import WIKIBASE
 
 _MOST = 50  # things that a Wikibase gives

@@ -22,7 +22,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import random_examples
 from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import Account
-from askgraph.methods import Departure, Published, at_least, one_of, with_presets
+from askgraph.methods import Departure, Published, with_presets
 from askgraph.methods.dfsl.prompt import (
     LEFT_OUT,
     AskedTerms,
@@ -32,7 +32,7 @@ from askgraph.methods.dfsl.prompt import (
     left,
     linked_terms,
 )
-from askgraph.methods.settings import ModelSettings
+from askgraph.methods.settings import ModelSettings, at_least, one_of
 from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.examples import (
     MATCHES,

@@ -12,8 +12,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import SetupError
 from askgraph.graph.profile import PredicateProfile, Profile
-from askgraph.index import tokens
-from askgraph.index.names import Kind
+from askgraph.index.names import Kind, tokens
 from askgraph.llm import System, User
 from askgraph.methods.shared import columns_rule, said_before
 from askgraph.methods.shared.examples import Shot, Term, shown_query
@@ -22,8 +21,7 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import entity_lines
 from askgraph.methods.tools.mentions import mentioned
 from askgraph.methods.tools.rendering import Writer, labels_in
-from askgraph.methods.tools.schema_lines import SchemaLines, Slice
-from askgraph.methods.tools.schema_names import named
+from askgraph.methods.tools.schema_lines import SchemaLines, Slice, named
 from askgraph.methods.tools.terms import relations_among
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import link_to_graph

@@ -21,12 +21,12 @@ from askgraph.errors import MAY_PASS, WITHOUT_MODEL, BudgetSpent, ServiceError, 
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Message, Options
 from askgraph.llm.budget import Account, Budget
-from askgraph.methods import Method, at_least, one_of, shares, without_fallback
+from askgraph.methods import Method, without_fallback
 from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
 from askgraph.methods.guided.prompt import CHOICE, REPLY, guided_messages
 from askgraph.methods.guided.verdict import Judge
-from askgraph.methods.settings import FallbackSettings
+from askgraph.methods.settings import FallbackSettings, at_least, one_of, shares
 from askgraph.methods.shared import Conversation, in_words, with_cost
 from askgraph.methods.shared.nearby_schema import ShapeParts
 from askgraph.methods.shared.retrieval import Shown

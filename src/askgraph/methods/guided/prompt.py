@@ -15,8 +15,7 @@ from functools import partial
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.answers.verbalize import iris_of
-from askgraph.llm import Choice, Message, System, User
-from askgraph.llm.budget import estimated_tokens
+from askgraph.llm import Choice, Message, System, User, estimated_tokens
 from askgraph.llm.structured import Unfit, read_structured
 from askgraph.methods.guided.candidates import READ, Candidates, Numbered
 from askgraph.methods.shared import Piece, columns_rule
@@ -34,6 +33,7 @@ from askgraph.search.query_pieces import (
     predicate_of,
 )
 from askgraph.sparql import Group, Query, Term
+from askgraph.sparql.serializer import plain_text
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Question
 
@@ -145,7 +145,9 @@ def _not_run(candidates: Candidates) -> Iterator[str]:
         context = one.linked.context
         graph = f"[{context.graph.name}] " if len(candidates.every) > 1 else ""
         for cluster in one.ranked[: min(READ, candidates.most)]:
-            query = str(context.graph.plain_text(cluster.best.query))
+            query = str(
+                plain_text(cluster.best.query, context.graph.prefixes, context.graph.profile.types)
+            )
             text = query if context.veil is None else context.veil.query(query)
             yield f"- {graph}not run, as it takes long: {_on_one_line(text)}"
 

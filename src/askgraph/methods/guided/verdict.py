@@ -19,7 +19,7 @@ from askgraph.methods.guided.candidates import Candidates, Numbered
 from askgraph.methods.guided.prompt import Reply, read_reply
 from askgraph.methods.shared.several_graphs import Trials, disagrees
 from askgraph.methods.tools import Context
-from askgraph.methods.tools._facts import own_types
+from askgraph.methods.tools.hits import own_types
 from askgraph.methods.tools.rendering import Writer, table
 from askgraph.search.decide import left_out
 from askgraph.search.rank.expected_answer_type import expect_answer

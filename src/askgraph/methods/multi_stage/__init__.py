@@ -23,15 +23,7 @@ from askgraph.index.linkers import Span, linker_of
 from askgraph.index.names import Kind
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account
-from askgraph.methods import (
-    Departure,
-    Published,
-    at_least,
-    check_words,
-    one_of,
-    shares,
-    with_presets,
-)
+from askgraph.methods import Departure, Published, check_words, with_presets
 from askgraph.methods.multi_stage.staged_terms import (
     THINGS,
     Ground,
@@ -48,7 +40,7 @@ from askgraph.methods.multi_stage.staged_terms import (
     reasoned,
     retrieved,
 )
-from askgraph.methods.settings import SpendingSettings
+from askgraph.methods.settings import SpendingSettings, at_least, one_of, shares
 from askgraph.methods.shared import Overheard, said_before, spent_on, turns_of
 from askgraph.methods.shared.cooccurrence import FILTERS, UNMATCHED, meeting, refuses
 from askgraph.methods.shared.follow_up import over_first_graph

@@ -34,6 +34,7 @@ from askgraph.search.pipeline import link_to_graph, load_schema, propose
 from askgraph.search.rank import clusters
 from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.serializer import plain_text
 from askgraph.trace import Findings, Mention, ModelTurn, Prompt
 
 THINGS = (Kind.ENTITY, Kind.CLASS, Kind.VALUE)
@@ -120,7 +121,7 @@ async def proposed_terms(ground: Ground) -> tuple[Listed, ...]:
     graph = ground.context.graph
     proposal = await propose(ground.context.question, graph)
     found = clusters(proposal.candidates)[:CONSIDERED]
-    queries = [graph.plain_text(one.best.query) for one in found]
+    queries = [plain_text(one.best.query, graph.prefixes, graph.profile.types) for one in found]
     language, near = proposal.reading.language, proposal.schema.graph
     named = await listed_of(queries, graph, language, near)
     return tuple(replace(one, positions=ground.positions(one.kind, one.target)) for one in named)

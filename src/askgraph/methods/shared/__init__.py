@@ -34,8 +34,9 @@ from askgraph.llm import (
     ToolSchema,
     User,
     completed,
+    estimated_tokens,
 )
-from askgraph.llm.budget import Account, Budget, charged, estimated_tokens
+from askgraph.llm.budget import Account, Budget, charged
 from askgraph.llm.structured import looping, trouble
 from askgraph.methods.tools import Context, Limits
 from askgraph.methods.tools.rendering import clipped, table

@@ -22,15 +22,15 @@ from askgraph.answers.verbalize import MOST_LABELS
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample, cosines, read_examples, similarities
-from askgraph.index import Resource, tokens
-from askgraph.index.names import NameIndex
+from askgraph.index import Resource
+from askgraph.index.names import NameIndex, tokens
 from askgraph.methods.shared.index_cache import keep_index, kept_index
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import labels_in
 from askgraph.methods.tools.term_text import STANDARD, named_iris
 from askgraph.search.tokenize import form_likeness, question_form
-from askgraph.sparql.layout import formatted
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
+from askgraph.sparql.rewrite import formatted
 from askgraph.sparql.rewrite.canonical import skeleton
 
 MATCHES = ("form", "question", "terms", "masked")

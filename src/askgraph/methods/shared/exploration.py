@@ -24,8 +24,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.boundaries import Boundary
 from askgraph.llm import LanguageModel, ToolCall
 from askgraph.llm.budget import Account
-from askgraph.methods import at_least, one_of
-from askgraph.methods.settings import FallbackSettings
+from askgraph.methods.settings import FallbackSettings, at_least, one_of
 from askgraph.methods.shared import Conversation, said_before, spent_on
 from askgraph.methods.shared.glossary_notes import noted, taught
 from askgraph.methods.shared.several_graphs import disagrees

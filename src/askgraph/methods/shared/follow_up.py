@@ -19,7 +19,7 @@ from askgraph.llm.budget import Account
 from askgraph.methods.settings import SpendingSettings
 from askgraph.methods.shared import Run, in_words, with_cost
 from askgraph.methods.tools import Context, Limits
-from askgraph.methods.tools._facts import own_types
+from askgraph.methods.tools.hits import own_types
 from askgraph.search.follow_up import change_of, completed, leans_on_a_thing, with_thing
 from askgraph.sparql.judge import admitted
 from askgraph.trace import Answer, Earlier, Outcome, Question, Step, Thought, Usage, heard

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.glossary import Entry, Glossary, notes_in
-from askgraph.index import stem, tokens
-from askgraph.index.names import Kind
+from askgraph.index.names import Kind, stem, tokens
 from askgraph.search.glossary import kind_of
 from askgraph.trace import Question
 

@@ -275,7 +275,10 @@ def _kin(near: NearClass, same: Sequence[str]) -> str:
     graph = near.graph.context.graph
     profiles = {one.iri: one for one in graph.profile.classes}
     parents = profiles[near.iri].parents if near.iri in profiles else ()
-    short, order = graph.prefixes.shorten(near.iri), graph.own_types.get(RDFS_SUB_CLASS_OF)
+    short, order = (
+        graph.prefixes.shorten(near.iri),
+        dict(graph.profile.types).get(RDFS_SUB_CLASS_OF),
+    )
     kind = f"is a kind of, by {graph.prefixes.shorten(order)}" if order else "is a kind of"
     above = [iri for iri in parents if iri not in same and not iri.startswith(SCHEMA_SPACES)]
     lines = [

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import stem, tokens
-from askgraph.llm.budget import estimated_tokens
+from askgraph.index.names import stem, tokens
+from askgraph.llm import estimated_tokens
 from askgraph.methods.shared import Piece, fitted
 from askgraph.methods.shared.glossary_notes import taught
 from askgraph.methods.shared.nearby_schema import (
@@ -27,7 +27,7 @@ from askgraph.methods.shared.several_graphs import GRAPH, AskedGraphs, LinkedGra
 from askgraph.methods.tools.hits import entity_lines
 from askgraph.methods.tools.mentions import mentioned
 from askgraph.methods.tools.rendering import quoted
-from askgraph.methods.tools.schema_names import HEADING, naming, whole_schema
+from askgraph.methods.tools.schema_lines import HEADING, naming, whole_schema
 from askgraph.sparql.lexer import with_declared
 from askgraph.trace import Question
 

@@ -29,9 +29,10 @@ from askgraph.methods.tools.schema_lines import Slice
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
+from askgraph.sparql.judge import form_of
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import Term
-from askgraph.sparql.rewrite import form_of, repaired
+from askgraph.sparql.rewrite import repaired
 from askgraph.trace import Answer, Question
 
 

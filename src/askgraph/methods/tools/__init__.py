@@ -20,8 +20,8 @@ What tools share, by what it is for:
     what a model wrote      terms (its IRIs and literals, the IRIs of a query)
     a query                 query_run (as it is, or as an answer), query_faults (its faults)
     searching               search (also within a pattern), hits (a line each)
-    a thing or a class      _facts (of several)
-    the overview            mentions (what is named), schema_lines, schema_names
+    a thing or a class      hits (of several)
+    the overview            mentions (what is named), schema_lines
     candidates              candidates (graph search's, with results)
     words for a model       rendering; toolbox and replay: a run's tools
     what it may not see     masking

@@ -31,6 +31,7 @@ from askgraph.search.query_pieces import conditions_in, patterns_in, predicate_o
 from askgraph.search.rank import Cluster, Proposal, clusters
 from askgraph.sparql import Filter, Path, Pattern, Union, transform
 from askgraph.sparql.results import SelectResult, Term, Truncation
+from askgraph.sparql.serializer import plain_text
 from askgraph.sparql.vocabulary import RDF_TYPE, SCHEMA_SPACES
 
 _SHOWN = 5
@@ -353,7 +354,7 @@ def _cell(term: Term | None, writer: Writer, texts: set[str]) -> str:
 async def _ran(context: Context, cluster: Cluster, until: float | None) -> RunCandidate | None:
     """The result of a best candidate; None if it cannot be had in time."""
     best, graph = cluster.best, context.graph
-    query, columns = graph.plain_text(best.query), best.columns
+    query, columns = plain_text(best.query, graph.prefixes, graph.profile.types), best.columns
     arrays = graph.arrays
     if arrays is not None and _only_shows_its_nodes(best):
         rows = tuple((arrays.terms.term(int(at)),) for at in best.ids[:_ROWS])

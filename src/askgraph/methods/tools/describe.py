@@ -17,7 +17,7 @@ from askgraph.graph.boundaries import Boundary, kind_of, within_boundary
 from askgraph.graph.names import same_property
 from askgraph.graph.shapes import Shape, ends_of, narrowest, shape_at
 from askgraph.methods.tools import Context
-from askgraph.methods.tools._facts import numbered
+from askgraph.methods.tools.hits import numbered
 from askgraph.methods.tools.rendering import Writer, labels_in
 from askgraph.methods.tools.terms import named_node
 from askgraph.sparql import vocabulary as v

@@ -16,8 +16,8 @@ from askgraph.methods.tools.query_faults import (
 )
 from askgraph.methods.tools.query_run import Executed, executed, ready, row_count, run, showed
 from askgraph.methods.tools.rendering import Shown, body_lines, clipped, listed, table
-from askgraph.sparql.layout import formatted
 from askgraph.sparql.results import GraphResult, SelectResult
+from askgraph.sparql.rewrite import formatted
 from askgraph.trace import Observation
 
 __all__ = ["execute", "why_empty"]

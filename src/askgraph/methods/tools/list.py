@@ -18,7 +18,7 @@ from askgraph.answers.validation.graph_knowledge import Sort
 from askgraph.errors import QueryError
 from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.methods.tools import Context
-from askgraph.methods.tools._facts import Variants, numbered
+from askgraph.methods.tools.hits import Variants, numbered
 from askgraph.methods.tools.rendering import Shown, Writer
 from askgraph.methods.tools.term_text import expanded_name, unescaped_text
 from askgraph.methods.tools.terms import named_node

@@ -8,11 +8,9 @@ from pyoxigraph import NamedNode
 from rapidfuzz import fuzz
 
 from askgraph.graph.literals import resource_term
-from askgraph.index import stem, tokens
-from askgraph.index.names import Kind, name_tokens
+from askgraph.index.names import Kind, name_tokens, stem, tokens
 from askgraph.methods.tools import Context
-from askgraph.methods.tools._facts import own_types
-from askgraph.methods.tools.hits import Found, found_anywhere, key_of
+from askgraph.methods.tools.hits import Found, found_anywhere, key_of, own_types
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.vocabulary import SCHEMA_SPACES

@@ -12,8 +12,14 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import entity_lines
 from askgraph.methods.tools.mentions import mentioned
 from askgraph.methods.tools.rendering import Writer, shown_examples
-from askgraph.methods.tools.schema_lines import SchemaLines, Slice, terms_of
-from askgraph.methods.tools.schema_names import HEADING, naming, whole_schema
+from askgraph.methods.tools.schema_lines import (
+    HEADING,
+    SchemaLines,
+    Slice,
+    naming,
+    terms_of,
+    whole_schema,
+)
 from askgraph.methods.tools.terms import named_node
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize

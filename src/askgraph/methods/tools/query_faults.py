@@ -23,7 +23,7 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.methods.tools import Context
-from askgraph.methods.tools._facts import own_types
+from askgraph.methods.tools.hits import own_types
 from askgraph.methods.tools.rendering import Shown, Writer, clipped, labels_in
 from askgraph.methods.tools.term_text import STANDARD, named_iris
 from askgraph.methods.tools.terms import nearest, nearest_prefixes, unknown_iris

@@ -12,9 +12,10 @@ from askgraph.methods.tools import Context
 from askgraph.methods.tools.rendering import Shown
 from askgraph.search.pipeline import link_text
 from askgraph.search.rank.expected_answer_type import expect_answer
+from askgraph.sparql.judge import form_of
 from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
-from askgraph.sparql.rewrite import Repaired, form_of, repaired
+from askgraph.sparql.rewrite import Repaired, repaired
 from askgraph.trace import Answer, Observation
 
 MOST_ROWS = 10_000

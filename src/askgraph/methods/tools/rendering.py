@@ -22,9 +22,9 @@ from askgraph.graph.literals import split_literal
 from askgraph.graph.names import tells_more
 from askgraph.methods.tools import Context, Limits
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.layout import formatted
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
+from askgraph.sparql.rewrite import formatted
 from askgraph.trace import Observation
 
 if TYPE_CHECKING:

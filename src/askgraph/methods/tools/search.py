@@ -20,9 +20,9 @@ from rapidfuzz.distance import Levenshtein
 from askgraph.errors import ErrorReply, MalformedReply, QueryError, QuerySyntaxError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.names import code_of
-from askgraph.index import Hit, Resource, folded, tokens
+from askgraph.index import Hit, Resource
+from askgraph.index.names import folded, tokens
 from askgraph.methods.tools import Context
-from askgraph.methods.tools._facts import numbered
 from askgraph.methods.tools.hits import (
     Found,
     HitLines,
@@ -31,6 +31,7 @@ from askgraph.methods.tools.hits import (
     found_anywhere,
     found_of,
     index_hits,
+    numbered,
     property_lines,
 )
 from askgraph.methods.tools.query_run import ready

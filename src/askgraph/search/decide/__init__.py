@@ -25,8 +25,7 @@ from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import SetupError
 from askgraph.graph.literals import split_literal
-from askgraph.index import stem, tokens
-from askgraph.index.names import Kind, name_tokens
+from askgraph.index.names import Kind, name_tokens, stem, tokens
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import Candidate
 from askgraph.search.query_pieces import (

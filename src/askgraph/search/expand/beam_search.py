@@ -18,8 +18,7 @@ import numpy as np
 from askgraph.deadline import in_time
 from askgraph.graph.arrays import GraphArrays, Ids, in_both
 from askgraph.graph.literals import Sort, split_literal
-from askgraph.index import stem
-from askgraph.index.names import Kind, name_tokens
+from askgraph.index.names import Kind, name_tokens, stem
 from askgraph.search.expand import (
     BEAM_DOUBT,
     SURE,

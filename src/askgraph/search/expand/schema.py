@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askgraph.deadline import in_time
-from askgraph.graph.arrays import GraphArrays, Ids
+from askgraph.graph.arrays import GraphArrays, Ids, objects_of
 from askgraph.graph.literals import Sort, split_literal
 from askgraph.graph.measures import (
     Times,
@@ -32,10 +32,14 @@ from askgraph.graph.measures import (
     unit_of_text,
     unit_said,
 )
-from askgraph.graph.names import classes_above, local_name, objects_of, standard_naming
-from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
-from askgraph.index import folded, stem, tokens
-from askgraph.index.names import Kind
+from askgraph.graph.profile import (
+    ClassProfile,
+    PredicateProfile,
+    Profile,
+    classes_above,
+    standard_naming,
+)
+from askgraph.index.names import Kind, folded, stem, tokens
 from askgraph.search.expand import Doubt, Node
 from askgraph.search.link import Link, LinkedQuestion, alikeness
 from askgraph.search.tokenize.question_operators import QuestionOperators
@@ -49,7 +53,7 @@ from askgraph.search.tokenize.word_lists import (
     signs_in,
 )
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import namespace_of, words_of_local_name
+from askgraph.sparql.prefixes import local_name, namespace_of, words_of_local_name
 from askgraph.sparql.vocabulary import GEO, SCHEMA_SPACES
 
 Path = tuple[tuple[int, bool], ...]

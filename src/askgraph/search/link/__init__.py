@@ -17,27 +17,26 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from askgraph.graph.names import virtual_iri
-from askgraph.index import stem, tokens
-from askgraph.index.names import Kind, Match, Name, NameIndex, rarity
-from askgraph.search.link.abbreviations import (
-    abbreviations,
-    coded,
-    initialism,
-    initials,
-    spelled_otherwise,
-    with_abbreviations,
-)
+from askgraph.index.names import Kind, Match, Name, NameIndex, rarity, stem, tokens
 from askgraph.search.link.lexicon import (
     LANGUAGE,
     SCHEMA_ONLY,
+    abbreviations,
     akin,
+    coded,
+    initialism,
+    initials,
     is_name,
     of_countries,
     scales,
     schema_words,
+    spelled_otherwise,
+    with_abbreviations,
 )
 from askgraph.search.tokenize import Token, TokenizedQuestion, bits
-from askgraph.search.tokenize.question_operators import detect_operators
+from askgraph.search.tokenize.question_operators import (
+    detect_operators,
+)
 from askgraph.search.tokenize.word_lists import Measure, shared_words
 
 _AT_LEAST: Final = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
@@ -541,3 +540,11 @@ def _shared(one: str, other: str) -> int:
         if first != second:
             return at
     return min(len(one), len(other))
+
+
+@dataclass(frozen=True)
+class Description:
+    """A description that a question asks for: of what, and how many words say so before it."""
+
+    links: tuple[Link, ...]
+    lead: int

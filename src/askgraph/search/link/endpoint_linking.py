@@ -15,9 +15,8 @@ from weakref import WeakKeyDictionary
 from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.index import tokens
 from askgraph.index.name_search import PLAIN, Asked, NameSearch, Thing
-from askgraph.index.names import Kind, Name, NameIndex
+from askgraph.index.names import Kind, Name, NameIndex, tokens
 from askgraph.search.link import LinkedQuestion, joined, link_question
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
@@ -125,7 +124,7 @@ async def _likeliest(
 
 def _fitting(things: Sequence[str], linked: LinkedQuestion, graph: KnowledgeGraph) -> str:
     """Return the query for what things have of the predicates, classes and links that count."""
-    typing = graph.own_types.get(v.RDF_TYPE, v.RDF_TYPE)
+    typing = dict(graph.profile.types).get(v.RDF_TYPE, v.RDF_TYPE)
     values = f"VALUES ?s {{ {' '.join(f'<{iri}>' for iri in things)} }}"
     meant = {
         kind: " ".join(dict.fromkeys(f"<{one.target}>" for one in linked.of(kind)[:_MENTIONED]))

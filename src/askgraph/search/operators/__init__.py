@@ -18,7 +18,7 @@ from askgraph.index.names import Kind
 from askgraph.search.expand import Doubt, Node, PartialMatch, Worth
 from askgraph.search.expand.beam_search import BeamSearch, Expansion
 from askgraph.search.expand.schema import truths_of
-from askgraph.search.link import Link
+from askgraph.search.link import Description, Link
 from askgraph.search.operators import aggregates, conditions, extremes, shared_value, times
 from askgraph.search.operators.columns import (
     also_asked,
@@ -53,7 +53,6 @@ from askgraph.search.query_pieces import (
     term_of,
     variable_of,
 )
-from askgraph.search.resolve_operators import Description
 from askgraph.search.tokenize import bits
 from askgraph.search.tokenize.question_operators import COMPARING, Operator, QuestionOperators
 from askgraph.sparql import Call, Expression, Path, Pattern, Values

@@ -9,8 +9,7 @@ from pyoxigraph import Variable
 
 from askgraph.graph.arrays import Ids
 from askgraph.graph.literals import Sort
-from askgraph.index import stem
-from askgraph.index.names import Kind
+from askgraph.index.names import Kind, stem
 from askgraph.search.expand import (
     ACROSS,
     APART,

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pyoxigraph import Literal, Variable
 
 from askgraph.graph.literals import Sort, split_literal
-from askgraph.graph.names import NAME_WORDS, standard_naming
+from askgraph.graph.names import NAME_WORDS
+from askgraph.graph.profile import standard_naming
 from askgraph.index.names import Kind, name_tokens
 from askgraph.search.expand import Doubt, Worth
 from askgraph.search.expand.schema import (

@@ -25,8 +25,7 @@ from askgraph.index.names import Kind
 from askgraph.search.expand import Edge, Node, Worth
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
-from askgraph.search.link.abbreviations import SHORTENED
-from askgraph.search.link.lexicon import AKIN
+from askgraph.search.link.lexicon import AKIN, SHORTENED
 from askgraph.search.operators.query_builder import NUMERIC, Candidate
 from askgraph.search.query_pieces import (
     aggregates_of,

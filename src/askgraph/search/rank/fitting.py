@@ -12,9 +12,9 @@ from operator import or_
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.graph.literals import Sort
-from askgraph.graph.names import NAME_WORDS, standard_naming
-from askgraph.index import tokens
-from askgraph.index.names import Kind
+from askgraph.graph.names import NAME_WORDS
+from askgraph.graph.profile import standard_naming
+from askgraph.index.names import Kind, tokens
 from askgraph.search.expand.schema import (
     Schema,
     has_kind,

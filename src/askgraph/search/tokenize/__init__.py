@@ -19,7 +19,7 @@ from rapidfuzz.process import extractOne
 
 from askgraph.graph.literals import day_number
 from askgraph.graph.measures import Unit, unit_at
-from askgraph.index import folded, stem
+from askgraph.index.names import folded, stem
 from askgraph.search.tokenize.word_lists import (
     Measure,
     Phrase,

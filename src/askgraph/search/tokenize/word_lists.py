@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from askgraph.index import folded, stem, tokens
+from askgraph.index.names import folded, stem, tokens
 
 LANGUAGES = ("en", "de", "es", "fr")
 

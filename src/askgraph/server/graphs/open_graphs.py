@@ -62,7 +62,7 @@ class _Kept:
 
     def teach(self, glossary: Glossary, mark: tuple[int, int]) -> None:
         """Let the graph have another glossary from now on."""
-        self.graph = replace(self.graph, glossary=glossary)
+        self.graph = replace(self.graph, glossary=glossary or None)
         self.taught, self.learned = mark, None
 
 

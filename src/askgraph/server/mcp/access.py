@@ -26,15 +26,14 @@ from askgraph.graph.profile import Profile
 from askgraph.methods import searches
 from askgraph.methods.tools import Context, Limits
 from askgraph.server.auth import Scope
-from askgraph.server.runs import LANGUAGE_TAG
-from askgraph.server.runs.request import RunRequest
+from askgraph.server.runs import LANGUAGE_TAG, RunRequest
 from askgraph.sparql.prefixes import PrefixMap, best_label, words_of_local_name
 from askgraph.trace import Answer, Outcome, Question, Step
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import build_missing
 from askgraph.workspace.models import Models
 from askgraph.workspace.next_questions import following
-from askgraph.workspace.outcome import steps_of
+from askgraph.workspace.run_sync import steps_of
 
 GraphName = Annotated[
     str | None, Field(description="The graph's name; may be left out if there is only one.")

@@ -27,8 +27,8 @@ from askgraph.server.mcp.results import (
     cut_words,
     labels_shown,
 )
+from askgraph.server.runs import RunRequest, check_question
 from askgraph.server.runs.events import one_line, words_of
-from askgraph.server.runs.request import RunRequest, check_question
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import (
     Answer,

@@ -25,9 +25,8 @@ from askgraph.server.auth import Principal, Scope
 from askgraph.server.hub import Hub, caller_of, hub_of
 from askgraph.server.mcp import graph_server
 from askgraph.server.mcp.access import FOLLOWING, Access, Known
-from askgraph.server.runs import AskBody
+from askgraph.server.runs import AskBody, RunRequest, method_names
 from askgraph.server.runs.replies import read_steps, suggest_following
-from askgraph.server.runs.request import RunRequest, method_names
 from askgraph.trace import Outcome, Question, Step
 
 PATH = "/mcp"

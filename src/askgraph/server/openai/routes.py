@@ -21,7 +21,7 @@ from askgraph.server.openai.answers import Completion, Follows, Talk, offers, pa
 from askgraph.server.openai.responses import ResponseBody, ResponseReply, ResponseView, run_of
 from askgraph.server.problems import Failed, Missing, Problem
 from askgraph.server.rest.server import choices
-from askgraph.server.runs import MOST_QUESTION, AskBody, odd_character
+from askgraph.server.runs import MOST_QUESTION, AskBody, method_names, odd_character
 from askgraph.server.runs.replies import (
     choose_reading,
     read_steps,
@@ -29,7 +29,6 @@ from askgraph.server.runs.replies import (
     text_stream,
     unless_disconnected,
 )
-from askgraph.server.runs.request import method_names
 from askgraph.trace import Clarification, Outcome, Question, Step
 from askgraph.workspace import DEFAULT_METHOD
 

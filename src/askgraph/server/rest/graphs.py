@@ -25,7 +25,7 @@ from askgraph.server.runs.replies import event_stream
 from askgraph.server.store.tables import new_id
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.trace import Outcome, Question, Refusal
-from askgraph.workspace.outcome import outcome_of
+from askgraph.workspace.run_sync import outcome_of
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 

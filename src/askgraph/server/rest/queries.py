@@ -36,9 +36,9 @@ from askgraph.server.runs import AnswerView, Body, EvidenceView, TableView, answ
 from askgraph.server.runs.replies import answer_query
 from askgraph.sparql import Query
 from askgraph.sparql.federation.service import called_services
-from askgraph.sparql.layout import formatted
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import GraphResult, Result, SelectResult
+from askgraph.sparql.rewrite import formatted
 from askgraph.sparql.rewrite.refined import (
     Comparison,
     Condition,

@@ -14,7 +14,7 @@ from askgraph.methods import PRESETS, converses, help_of, preset_settings
 from askgraph.server.auth.identify import credentials_of
 from askgraph.server.hub import Asker, Caller, Hub, HubDep, caller_of
 from askgraph.server.problems import Missing, Problem, problem_response
-from askgraph.server.runs.request import method_names, open_settings
+from askgraph.server.runs import method_names, open_settings
 from askgraph.server.store.runs import Cost
 from askgraph.server.telemetry import Metrics
 from askgraph.workspace import DEFAULT_METHOD

@@ -21,14 +21,13 @@ from askgraph.methods import searches
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Hub
 from askgraph.server.problems import Failed, Problem
-from askgraph.server.runs import RunView
+from askgraph.server.runs import RunRequest, RunView
 from askgraph.server.runs.events import Event
 from askgraph.server.runs.lifecycle import Run
-from askgraph.server.runs.request import RunRequest
 from askgraph.server.store.tables import RunRow, Verified, new_id
+from askgraph.sparql.judge import form_of
 from askgraph.sparql.lexer import with_declared
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.rewrite import form_of
 from askgraph.trace import (
     Answer,
     Clarification,

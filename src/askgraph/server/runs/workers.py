@@ -31,7 +31,7 @@ from askgraph import plugins
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.methods import searches
 from askgraph.server.graphs.open_graphs import GraphPool, VerifiedAnswers
-from askgraph.server.runs.request import RunRequest
+from askgraph.server.runs import RunRequest
 from askgraph.server.settings import ServeSettings
 from askgraph.server.telemetry import set_up_logs, within_span
 from askgraph.trace import Step
@@ -39,7 +39,7 @@ from askgraph.trace.codec import Head
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import only_services
 from askgraph.workspace.models import Models, needs_model
-from askgraph.workspace.outcome import head_of, steps_of
+from askgraph.workspace.run_sync import head_of, steps_of
 from askgraph.workspace.settings import model_tables
 
 Told = Head | Step

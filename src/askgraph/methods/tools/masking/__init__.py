@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph, service_iri
 from askgraph.graph.names import schema_names
-from askgraph.index import stem, tokens
+from askgraph.index.names import stem, tokens
 from askgraph.methods.tools.masking.placeholders import Guard, Hidden, masked_query
 from askgraph.methods.tools.masking.question import Stretch, stretches
 from askgraph.methods.tools.term_text import STANDARD, expanded_name

@@ -13,8 +13,7 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
 from askgraph.graph.literals import resource_term
-from askgraph.index import folded, stem
-from askgraph.index.names import Kind, NameIndex, phrases
+from askgraph.index.names import Kind, NameIndex, folded, phrases, stem
 from askgraph.methods.tools.masking.question import NAMED, iri_in
 from askgraph.methods.tools.term_text import expanded_name, unescaped_text
 from askgraph.sparql import vocabulary as v
