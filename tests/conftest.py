@@ -78,11 +78,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(name)
         if SERVER_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("server")
-
-
-def pytest_collection_finish() -> None:
-    """Keep what was imported out of later collections of garbage, which are then short."""
-    gc.freeze()
+    gc.freeze()  # what was imported stays; looking through it for garbage takes half a second
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -1,6 +1,5 @@
 """What the tutorial and the how-tos print is what their commands print."""
 
-import json
 import os
 import re
 import shlex
@@ -77,31 +76,14 @@ def test_the_commands_of_a_page_print_what_it_shows(
     assert list(_sessions(page)) and not wrong, "\n".join(wrong)
 
 
-def _drop_blocks(folder: Path, kept: int) -> None:
-    """Leave a model only its first blocks: it is then trained and asked in a third of the time."""
-    from safetensors.torch import load_file, save_file
-
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    assert config["num_hidden_layers"] > kept
-    config["num_hidden_layers"] = kept
-    (folder / "config.json").write_text(json.dumps(config), "utf-8")
-    weights = load_file(folder / "model.safetensors")
-    dropped = [
-        name
-        for name in weights
-        if (block := re.match(r"model\.layers\.(\d+)\.", name)) and int(block[1]) >= kept
-    ]
-    for name in dropped:
-        del weights[name]
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 @pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning")  # of peft
 def test_each_step_to_a_model_of_ones_own_does_what_its_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from safetensors.numpy import load_file, save_file
+
     (tmp_path / "smollm2.gguf").symlink_to(smollm2())
     (tmp_path / "src").symlink_to(ROOT / "src")
     questions = sample.questions_path().with_suffix(".jsonl").read_text("utf-8").splitlines()
@@ -120,6 +102,10 @@ def test_each_step_to_a_model_of_ones_own_does_what_its_page_shows(
         assert done.exit_code in allowed, f"{command}: {done.output}"
         text = "".join(f"{line.rstrip()}\n" for line in done.output.splitlines())
         assert re.fullmatch(_like(shown), text, re.DOTALL), f"{command} printed:\n{text}"
-        if command == "models check small":  # the last step that needs the whole model
-            _drop_blocks(tmp_path / "models" / "smollm2", kept=4)
-    assert "models check small" in [command for command, _ in sessions]
+        if command == "models check small":  # the steps behind it can do with 4 of its 30 blocks
+            config = Path("models", "smollm2", "config.json")
+            config.write_text(re.sub(r'(?<="num_hidden_layers": )30', "4", config.read_text()))
+            weights = config.with_name("model.safetensors")
+            saved = load_file(weights)
+            first = {key: saved[key] for key in saved if not re.search(r"\.([4-9]|\d\d)\.", key)}
+            save_file(first, weights, metadata={"format": "pt"})
