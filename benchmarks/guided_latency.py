@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from _measure import listed_sets, print_table
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.reports.report import percentile
+from askgraph.evaluation.reports.report import compute_percentile
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import Method
@@ -69,7 +69,9 @@ def main() -> None:
             graph = workspace.find(f"{asked.set}-{at}")
             times = asyncio.run(measured(asked.questions, graph, options.rounds))
             for name, seconds in times.items():
-                shares = (f"{1000 * percentile(seconds, share):.0f}" for share in (0.5, 0.95))
+                shares = (
+                    f"{1000 * compute_percentile(seconds, share):.0f}" for share in (0.5, 0.95)
+                )
                 lines.append((asked.set, name, len(seconds), *shares))
     print_table(("set", "method", "n", "p50 ms", "p95 ms"), *lines)
 

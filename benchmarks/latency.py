@@ -12,7 +12,7 @@ from pathlib import Path
 
 from _measure import asked, print_table, single_graphs
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.reports.report import percentile
+from askgraph.evaluation.reports.report import compute_percentile
 from askgraph.workspace import Workspace
 
 
@@ -28,7 +28,7 @@ def main() -> None:
             profile = workspace.add(name, files)
             report = asked(Path(folder), name, read_questions(questions), rounds)
         seconds = [record.seconds for record in report.records]
-        p50, p95, worst = (1000 * percentile(seconds, share) for share in (0.5, 0.95, 1.0))
+        p50, p95, worst = (1000 * compute_percentile(seconds, share) for share in (0.5, 0.95, 1.0))
         slowest = max(report.records, key=lambda record: record.seconds)
         figures = (f"{p50:.1f}", f"{p95:.1f}", f"{worst:.1f}")
         lines.append((name, f"{profile.triples:,}", len(seconds), *figures, slowest.question[:60]))

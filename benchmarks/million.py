@@ -17,7 +17,7 @@ from pathlib import Path
 
 from _measure import BUILD, asked, askgraph, print_table
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.reports.report import percentile
+from askgraph.evaluation.reports.report import compute_percentile
 from askgraph.workspace import Workspace
 from generate_graph import questions, world_of, write
 
@@ -38,7 +38,7 @@ def figures(workspace: Path, graph: str, asking: Path, rounds: int) -> list[str]
     report = asked(workspace, graph, read_questions(asking), rounds)
     seconds = [record.seconds for record in report.records]
     requests = [record.usage.requests for record in report.records]
-    times = (f"{1000 * percentile(seconds, share):.0f} ms" for share in (0.5, 0.95, 1.0))
+    times = (f"{1000 * compute_percentile(seconds, share):.0f} ms" for share in (0.5, 0.95, 1.0))
     slowest = max(report.records, key=lambda record: record.seconds)
     each = f"{sum(requests) / len(requests):.1f}, at most {max(requests)}"
     return [f"{100 * report.f1:.1f}", *times, each, slowest.question]
@@ -57,9 +57,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = chosen.workspace or Path(folder)
         sources: dict[str, list[str | Path]] = {"world": [file]}
-        if chosen.behind:
+        if chosen.edge_deficits:
             named = ["--named-graph", chosen.named_graph] if chosen.named_graph else []
-            sources["behind"] = [chosen.behind, *named]
+            sources["behind"] = [chosen.edge_deficits, *named]
         columns = []
         for name, source in sources.items():
             cost = ["there", "", ""]

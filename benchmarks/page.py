@@ -22,7 +22,7 @@ from playwright.sync_api import Page, sync_playwright
 from _measure import print_table, served
 from askgraph import sample
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.reports.report import percentile
+from askgraph.evaluation.reports.report import compute_percentile
 from askgraph.server.page import STATIC, is_built
 
 QUESTIONS = 20
@@ -83,7 +83,10 @@ PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 def figures(times: list[float]) -> list[str]:
     """The median, 95th percentile and maximum of times."""
-    return [f"{one:.0f}" for one in (statistics.median(times), percentile(times, 0.95), max(times))]
+    return [
+        f"{one:.0f}"
+        for one in (statistics.median(times), compute_percentile(times, 0.95), max(times))
+    ]
 
 
 def weights() -> Iterator[tuple[str, float]]:

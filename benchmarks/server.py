@@ -23,7 +23,7 @@ import httpx2
 
 from _measure import memory, print_table, served, single_graphs, slow_model
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.reports.report import percentile
+from askgraph.evaluation.reports.report import compute_percentile
 from askgraph.workspace import Workspace
 
 
@@ -63,7 +63,9 @@ def measure(
                 for number in range(given.rounds):
                     chosen = list(islice(cycle(texts), given.questions))
                     seconds, wall, failed = asyncio.run(asked(url, chosen, method))
-                    figures = (f"{percentile(seconds, share):.2f}" for share in (0.5, 0.95, 1.0))
+                    figures = (
+                        f"{compute_percentile(seconds, share):.2f}" for share in (0.5, 0.95, 1.0)
+                    )
                     counts = (name, number + 1, len(chosen), len(failed))
                     mb = (f"{before:.0f}", f"{memory(pid) / 2**20:.0f}")
                     lines.append((*counts, *figures, f"{len(chosen) / wall:.0f}", *mb))

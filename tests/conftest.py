@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import re
 import signal
 from functools import cache
@@ -77,6 +78,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(name)
         if SERVER_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("server")
+    gc.freeze()  # what was imported stays; looking through it for garbage takes half a second
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

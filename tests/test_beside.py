@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from askgraph.atomic_files import OLD, fresh, refused, replaced, write_private, write_whole
+from askgraph.atomic_files import (
+    OLD_SUFFIX,
+    make_temporary_path,
+    replace_file,
+    to_setup_error,
+    write_private,
+    write_text_atomically,
+)
 from askgraph.errors import NoSpace
 
 DYING = """
@@ -41,11 +48,11 @@ def killed(path: Path, how: str) -> None:
 def test_what_a_killed_process_left_goes_when_the_place_is_written_again(tmp_path: Path) -> None:
     path = tmp_path / "notes [1].txt"
     for how in ("file", "folder"):
-        write_whole(path, "old")
+        write_text_atomically(path, "old")
         killed(path, how)
         assert path.read_text() == "old"
 
-        write_whole(path, "new")
+        write_text_atomically(path, "new")
 
         assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {path.name: "new"}
 
@@ -58,13 +65,13 @@ def test_what_a_killed_process_left_goes_when_another_place_of_the_folder_is_wri
         place.mkdir()
         killed(place, how)
 
-    write_whole(tmp_path / "other", "new")
+    write_text_atomically(tmp_path / "other", "new")
 
     assert (tmp_path / "other").read_text() == "new"
     (away,) = (one for one in tmp_path.iterdir() if one.name.startswith("."))
     assert away.name.startswith(".aside~")
-    assert away.name.endswith(OLD)
-    fresh(tmp_path / "aside")
+    assert away.name.endswith(OLD_SUFFIX)
+    make_temporary_path(tmp_path / "aside")
     assert {one.name for one in tmp_path.iterdir()} == {"aside", "file", "folder", "other"}
 
 
@@ -86,7 +93,7 @@ def test_what_a_killed_process_had_put_away_comes_back(tmp_path: Path) -> None:
     killed(folder, "aside")
     assert not folder.exists()
 
-    fresh(folder)
+    make_temporary_path(folder)
 
     assert (folder / "content").read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["index"]
@@ -97,10 +104,10 @@ def test_what_living_processes_make_stays(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"]) as other:
         theirs = tmp_path / f".notes.txt~{other.pid}-abc~1"
         theirs.touch()
-        ours = fresh(path)
+        ours = make_temporary_path(path)
         ours.touch()
 
-        write_whole(path, "new")
+        write_text_atomically(path, "new")
 
         assert theirs.exists()
         assert ours.exists()
@@ -108,24 +115,24 @@ def test_what_living_processes_make_stays(tmp_path: Path) -> None:
 
 
 def test_a_process_of_the_same_id_before_a_restart_is_gone(tmp_path: Path) -> None:
-    left = tmp_path / f".graph~{os.getpid()}-abc~1{OLD}"
+    left = tmp_path / f".graph~{os.getpid()}-abc~1{OLD_SUFFIX}"
     left.mkdir()
 
-    fresh(tmp_path / "graph")
+    make_temporary_path(tmp_path / "graph")
 
     assert [one.name for one in tmp_path.iterdir()] == ["graph"]
 
 
 def test_a_file_keeps_its_permissions_and_one_that_fails_stays_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "secret.toml"
-    write_whole(path, "old")
+    write_text_atomically(path, "old")
     assert path.stat().st_mode & 0o777 == 0o644
     path.chmod(0o600)
 
-    write_whole(path, "new")
+    write_text_atomically(path, "new")
     with pytest.raises(UnicodeEncodeError):
-        write_whole(path, "\ud800")
-    with pytest.raises(ZeroDivisionError), replaced(path) as file:
+        write_text_atomically(path, "\ud800")
+    with pytest.raises(ZeroDivisionError), replace_file(path) as file:
         file.write(b"%d" % (1 // 0))
 
     assert path.read_text() == "new"
@@ -135,14 +142,14 @@ def test_a_file_keeps_its_permissions_and_one_that_fails_stays_as_it_was(tmp_pat
 
 def test_a_full_disk_is_said_to_be_full_by_whoever_finds_it(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
-    write_whole(path, "old")
+    write_text_atomically(path, "old")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
     try:
         with pytest.raises(
             NoSpace, match=r"notes.txt: no space is left on the disk, .*; make room"
         ):
-            write_whole(path, "new" * 100)
+            write_text_atomically(path, "new" * 100)
         with (
             pytest.raises(OSError, match="written") as numpy,
             path.with_name("array").open("wb") as to,
@@ -152,8 +159,10 @@ def test_a_full_disk_is_said_to_be_full_by_whoever_finds_it(tmp_path: Path) -> N
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
     assert path.read_text() == "old"
-    assert isinstance(refused("saving", numpy.value), NoSpace)
-    assert isinstance(refused("saving", OSError("IO error: No space left on device: a")), NoSpace)
-    assert str(refused("saving", PermissionError(13, "Permission denied"))) == (
+    assert isinstance(to_setup_error("saving", numpy.value), NoSpace)
+    assert isinstance(
+        to_setup_error("saving", OSError("IO error: No space left on device: a")), NoSpace
+    )
+    assert str(to_setup_error("saving", PermissionError(13, "Permission denied"))) == (
         "saving: Permission denied"
     )

@@ -22,7 +22,7 @@ from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import Guided
 from askgraph.methods.multi_stage import MultiStage
 from askgraph.methods.sparql_llm import SparqlLlm
-from askgraph.methods.tools import SETS
+from askgraph.methods.tools import TOOL_SETS
 from askgraph.search.decide import EVIDENCE
 from askgraph.search.rank import FEATURES
 from askgraph.server.settings import ServeSettings
@@ -137,7 +137,7 @@ def _fields(settings: type) -> set[str]:
         ("retrieval", "## Settings of `dfsl`", _fields(Dfsl)),
         ("guided", "## Settings of `guided`", _fields(Guided)),
         ("multi-stage", "## Settings of `multi-stage`", _fields(MultiStage)),
-        ("agents", "## Tools", SETS.keys()),
+        ("agents", "## Tools", TOOL_SETS.keys()),
         ("command-line", "### The JSON object", answer_object(Refusal("none")).keys()),
     ],
 )

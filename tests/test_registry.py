@@ -49,7 +49,7 @@ def indices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("indices")
 def test_names_lists_plugins_and_entry_points_without_helpers_and_imports_none() -> None:
-    assert plugins.names("index") == ("by_size", "graph_index", "keyword", "lost", "vector")
+    assert plugins.list_names("index") == ("by_size", "graph_index", "keyword", "lost", "vector")
     assert "indices_of_test.keyword" not in sys.modules
 
 
@@ -90,17 +90,18 @@ def test_methods_are_named_as_the_pages_write_them_and_kinds_are_listed() -> Non
     with pytest.raises(SetupError, match="did you mean 'graph-search'"):
         plugins.load("method", "graph serch")
     with pytest.raises(SetupError, match="the kinds are endpoint, index"):
-        plugins.names("engine")
+        plugins.list_names("engine")
 
 
 def test_a_kind_without_a_package_has_no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(plugins.PACKAGES, "index", "not_there.at_all")
 
-    assert plugins.names("index") == ()
+    assert plugins.list_names("index") == ()
 
 
 @for_each(
-    ("kind", "name"), [(kind, name) for kind in plugins.PACKAGES for name in plugins.names(kind)]
+    ("kind", "name"),
+    [(kind, name) for kind in plugins.PACKAGES for name in plugins.list_names(kind)],
 )
 def test_every_plugin_of_ours_loads(kind: str, name: str) -> None:
     assert callable(plugins.load(kind, name))

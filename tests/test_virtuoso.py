@@ -13,8 +13,8 @@ import askgraph
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph import remote_profile as remote
-from askgraph.graph.names import schema_names
-from askgraph.graph.nodes import naming_of
+from askgraph.graph.names import iterate_schema_names
+from askgraph.graph.nodes import get_naming
 from askgraph.graph.profile import Profile
 from askgraph.index.name_search import detected, name_search
 from askgraph.index.names import NameIndex
@@ -69,34 +69,36 @@ def test_what_is_known_of_it_is_the_same(graphs: Pair) -> None:
 async def test_counted_by_the_server_the_partitions_are_those_of_the_triples(
     graphs: Pair, cap: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "SMALL", 0)
+    monkeypatch.setattr(remote, "MAX_DOWNLOAD_TRIPLES", 0)
     endpoint = HttpEndpoint(ADDRESS, graphs=[GRAPH], max_rows=cap)
     try:
         profile, _ = await remote.profile_endpoint(endpoint, max_seconds=60)
     finally:
         await endpoint.close()
     assert set(profile.partitions) == set(graphs[0].profile.partitions)
-    assert profile.known_share("partitions") == profile.known_share("ends") == 1.0
+    assert profile.get_known_share("partitions") == profile.get_known_share("ends") == 1.0
 
 
 @pytest.fixture
 async def unread(workspace: Workspace) -> AsyncIterator[KnowledgeGraph]:
     """The graph with names of classes and predicates only: things are found by the server."""
     there = workspace.graph("there")
-    search = name_search("virtuoso", naming_of(there.profile))
-    yield replace(there, names=NameIndex.of(schema_names(there.profile)), name_search=search)
+    search = name_search("virtuoso", get_naming(there.profile))
+    yield replace(
+        there, names=NameIndex.of(iterate_schema_names(there.profile)), name_search=search
+    )
     await there.endpoint.close()
 
 
 async def test_its_full_text_search_is_detected(unread: KnowledgeGraph) -> None:
-    naming = naming_of(unread.profile)
+    naming = get_naming(unread.profile)
     assert await detected(unread.endpoint, naming, dialect="virtuoso") == "virtuoso"
     assert await detected(unread.endpoint, naming, dialect="fuseki") == "plain"
 
 
 @pytest.mark.parametrize("name", ["plain", "virtuoso"])
 async def test_names_are_found_whatever_a_text_holds(unread: KnowledgeGraph, name: str) -> None:
-    search = name_search(name, naming_of(unread.profile))
+    search = name_search(name, get_naming(unread.profile))
     assert search is not None
     texts = ["Apollo 11", "jupiter", '"', "\\", "AND OR NOT", "Moon' } #", "東京", "a * b"]
     found = await search.search(unread.endpoint, texts, languages=("en",))

@@ -15,12 +15,12 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
-from askgraph.graph.names import names_in
+from askgraph.graph.local_profile import build_profile
+from askgraph.graph.names import iterate_names
 from askgraph.graph.profile import Profile
 from askgraph.index.names import NameIndex
 from askgraph.llm import ToolCall
-from askgraph.methods.tools import Limits
+from askgraph.methods.tools import ToolLimits
 from askgraph.methods.tools.toolbox import GraphToolbox
 from askgraph.sample import graph_path
 from askgraph.sparql.prefixes import PrefixMap
@@ -41,8 +41,8 @@ def opened_sample(folder: Path) -> KnowledgeGraph:
 def _known_of(turtle: str) -> tuple[Store, Profile, NameIndex]:
     store = store_of(turtle)
     arrays = build_arrays(store)
-    profile = profile_of(arrays)
-    return store, profile, NameIndex.of(names_in(arrays, profile))
+    profile = build_profile(arrays)
+    return store, profile, NameIndex.of(iterate_names(arrays, profile))
 
 
 def behind(
@@ -70,7 +70,7 @@ def toolbox(
     **limits: float,
 ) -> GraphToolbox:
     """All tools over graphs, for one question."""
-    chosen = replace(Limits(), **limits)  # type: ignore[arg-type]
+    chosen = replace(ToolLimits(), **limits)  # type: ignore[arg-type]
     question = Question("Which moons are there?", language)
     return GraphToolbox(ALL_TOOLS, graphs, question, chosen, guarded)
 

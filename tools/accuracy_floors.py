@@ -22,8 +22,8 @@ from pathlib import Path
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.reports.report import Report, percentile
-from askgraph.evaluation.runs import Record, Run
+from askgraph.evaluation.reports.report import Report, compute_percentile
+from askgraph.evaluation.runs import EvaluationRun, Record
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.evaluation import Crew, evaluated
 from askgraph.workspace.plans import Asked, Wishes, method_choices
@@ -78,7 +78,7 @@ def _asked(name: str, path: Path, workspace: Workspace, graph: str | None = None
 def floors_run(
     workspace: Workspace, asked: Sequence[Asked], *, method: str, settings: Sequence[str] = (),
     jobs: int = 1, folder: Path | None = None,
-) -> Run:  # fmt: skip
+) -> EvaluationRun:  # fmt: skip
     """Ask all sets, as `askgraph evaluate` would."""
     wishes = Wishes(method_choices([method], settings))
     crew = Crew("processes", jobs) if jobs > 1 else Crew()
@@ -95,12 +95,14 @@ def _told(record: Record, done: int, planned: int) -> None:
 COLUMNS = ("n", "F1 best column", "F1 flattened", "EM", "top-half F1", "answered", "refused")
 
 
-def table(run: Run, floors: Mapping[str, Mapping[str, float]] = FLOORS) -> tuple[str, bool]:
+def table(
+    run: EvaluationRun, floors: Mapping[str, Mapping[str, float]] = FLOORS
+) -> tuple[str, bool]:
     """Return the figures of each set, a line each, and whether all floors hold."""
     lines: list[Sequence[str]] = [("set", *COLUMNS, "p50 ms", "p95 ms", "floors", "ok")]
     for name in dict.fromkeys(record.benchmark for record in run.records):
         report = Report(tuple(record for record in run.records if record.benchmark == name))
-        refused = report.refused_rightly / max(1, len(report.unanswerable))
+        refused = report.correct_refusal_count / max(1, len(report.unanswerable))
         found = {key: getattr(report, key) for key in NAMES if key != "refused"}
         found["refused"] = refused
         held = floors.get(name, {})
@@ -128,8 +130,8 @@ def _figures(report: Report) -> tuple[str, ...]:
         str(len(report.records)),
         *(f"{100 * share:.1f}" for share in shares),
         str(sum(record.status == "answer" for record in report.records)),
-        f"{report.refused_rightly} of {unanswerable}" if unanswerable else "-",
-        *(f"{1000 * percentile(seconds, share):.0f}" for share in (0.5, 0.95)),
+        f"{report.correct_refusal_count} of {unanswerable}" if unanswerable else "-",
+        *(f"{1000 * compute_percentile(seconds, share):.0f}" for share in (0.5, 0.95)),
     )
 
 

@@ -43,10 +43,15 @@ from tools.calibration import (
 from tools.judging import read_folder
 from tools.unseen_cases import Attempt, answered
 
-from askgraph.evaluation.files import replaced
-from askgraph.evaluation.reports.confidence import LOST, RIGHT_FROM, auc_interval, limit_for
-from askgraph.evaluation.reports.statistics import bootstrap_interval
-from askgraph.search.decide import CURVE, TREES_FILE, own_trees
+from askgraph.evaluation.files import replace_file
+from askgraph.evaluation.reports.confidence import (
+    MAX_LOST_SHARE,
+    RIGHT_SCORE_THRESHOLDS,
+    compute_auc_interval,
+    find_threshold,
+)
+from askgraph.evaluation.reports.statistics import compute_bootstrap_interval
+from askgraph.search.decide import CURVE_FILE, TREES_FILE, load_trees
 from askgraph.workspace import Workspace
 
 _LOST = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
@@ -70,9 +75,9 @@ def rejection_report(found: Sequence[Case], confidence: Sequence[float]) -> str:
     for pair in people:
         by_set.setdefault(pair[0].set, []).append(pair)
     lines: list[str] = []
-    for least in RIGHT_FROM:
+    for least in RIGHT_SCORE_THRESHOLDS:
         limits = {
-            held: limit_for(_judge([pair for pair in people if pair[0].held != held], least))
+            held: find_threshold(_judge([pair for pair in people if pair[0].held != held], least))
             for held in {case.held for case in found}
         }
         rows = (_line(name, own, least, limits) for name, own in by_set.items())
@@ -82,7 +87,7 @@ def rejection_report(found: Sequence[Case], confidence: Sequence[float]) -> str:
     for name, own in by_set.items():
         judged = [(chance, case.right) for case, chance in own]
         wrong = [chance for chance, right in judged if not right]
-        limits_of_set = [limit_for(judged, lost=lost) for lost in _LOST]
+        limits_of_set = [find_threshold(judged, max_lost_share=lost) for lost in _LOST]
         caught = (sum(one < limit for one in wrong) / max(1, len(wrong)) for limit in limits_of_set)
         lines.append(f"{name:<22}" + "".join(f"{share:>7.1%}" for share in caught))
     return "\n".join(lines)
@@ -94,7 +99,10 @@ def _judge(pairs: Sequence[Judged], least: float) -> list[tuple[float, bool]]:
 
 def _line(name: str, own: Sequence[Judged], least: float, limits: dict[str, float]) -> str:
     judged = _judge(own, least)
-    hindsight, area = limit_for(judged, lost=LOST), auc_interval(judged)
+    hindsight, area = (
+        find_threshold(judged, max_lost_share=MAX_LOST_SHARE),
+        compute_auc_interval(judged),
+    )
     brier = float(np.mean([(chance - case.f1) ** 2 for case, chance in own]))
     wrong = [chance for chance, right in judged if not right]
     below = [chance < limits[case.held] for case, chance in own]
@@ -111,16 +119,16 @@ def _line(name: str, own: Sequence[Judged], least: float, limits: dict[str, floa
 def _share(rejected: Sequence[bool]) -> str:
     if not rejected:
         return "-"
-    share = bootstrap_interval(list(map(float, rejected)))
+    share = compute_bootstrap_interval(list(map(float, rejected)))
     return f"{share.mean:.1%} [{share.low:.1%}, {share.high:.1%}]"
 
 
 def report(found: Sequence[Case], given: Sequence[float]) -> str:
     """Return the trees, the curve, and what confidences catch, by what other graphs `given`."""
     firsts = [case for case in found if case.left == 1]
-    own, new = count_splits(own_trees()), count_splits(fit_trees(firsts))
+    own, new = count_splits(load_trees()), count_splits(fit_trees(firsts))
     lines = ["evidence           in use   fitted (splits of the trees)"]
-    lines += [f"{name:<18} {own[name]:>6}   {new[name]:>6}" for name in own_trees().evidence]
+    lines += [f"{name:<18} {own[name]:>6}   {new[name]:>6}" for name in load_trees().evidence]
     if len({case.graph for case in found}) == 1:
         lines.append("(only one graph: it was fitted on itself)")
     lines += ["", curve_report(found, given), "", rejection_report(found, hold_out(found, given))]
@@ -142,7 +150,7 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    files = f"{TREES_FILE.name} and {CURVE.name}"
+    files = f"{TREES_FILE.name} and {CURVE_FILE.name}"
     add("--set", action="append", choices=FLOORS, help="a set of accuracy_floors.py; all if none")
     add("--unseen", type=Path, metavar="CACHE", help="a finished run of tools/unseen.py, too")
     add("--generated", type=int, default=60, metavar="N", help="generated questions a graph")
@@ -180,8 +188,8 @@ def main() -> None:
         command = f"python tools/calibrate.py --write --generated {number}"
         command += " --unseen CACHE" if chosen.unseen is not None else ""
         texts = written(found, given, command)
-        for path, text in zip((TREES_FILE, CURVE), texts, strict=True):
-            with replaced(path) as file:
+        for path, text in zip((TREES_FILE, CURVE_FILE), texts, strict=True):
+            with replace_file(path) as file:
                 file.write(text.encode())
             print(f"\nwrote {path.name}")
 

@@ -23,20 +23,20 @@ from tools.accuracy_floors import HELD_OUT, floors_run
 from tools.judging import PARTS, Floats, Judge, Source, group_others, open_graphs, share_weights
 
 from askgraph.errors import QueryError, ServiceError
-from askgraph.evaluation.reports.confidence import aurc, calibration
+from askgraph.evaluation.reports.confidence import compute_aurc, compute_calibration
 from askgraph.methods import Method
 from askgraph.search.decide import (
-    Curve,
-    Knot,
+    BoostedTrees,
+    CalibrationCurve,
+    CurveKnot,
     Tree,
-    Trees,
-    calibrated,
+    apply_succession_rule,
+    calibrate,
     collect_evidence,
-    sign_of,
-    succeeded,
-    weighed,
+    get_evidence_sign,
+    score_evidence,
 )
-from askgraph.search.rank import Proposal, clusters, weights_for
+from askgraph.search.rank import RankedCandidates, cluster_candidates, load_weights
 from askgraph.trace import Answer, Question
 from askgraph.workspace import DEFAULT_METHOD, Workspace
 from askgraph.workspace.generation import same
@@ -138,35 +138,35 @@ def _answer_drafts(judge: Judge, method: Method) -> Iterator[tuple[str, dict[str
 def _mask_word(text: str, case: Case, judge: Judge, chance: Random) -> Iterator[Case]:
     """Yield the same question with one of the words masked that its best query uses."""
     proposal = _propose(judge, text, "en")
-    best = clusters(proposal.candidates)[0].best
+    best = cluster_candidates(proposal.candidates)[0].best
     used = [
         token
-        for at, token in enumerate(proposal.reading.tokens)
+        for at, token in enumerate(proposal.question.tokens)
         if proposal.linked.weights[at] and best.used >> at & 1 and token.text.isalpha()
     ]
     if not used:
         return
     token = chance.choice(used)
-    unheard = _UNHEARD.capitalize() if token.capital else _UNHEARD
+    unheard = _UNHEARD.capitalize() if token.is_capitalized else _UNHEARD
     masked = _propose(judge, f"{text[: token.start]}{unheard}{text[token.end :]}", "en")
     if evidence := _evidence(masked):
-        is_same = clusters(masked.candidates)[0].best.tree == best.tree
+        is_same = cluster_candidates(masked.candidates)[0].best.tree == best.tree
         yield Case(case.set, evidence, case.f1 if is_same else 0.0, case.graph, "masked")
 
 
-def _propose(judge: Judge, text: str, language: str | None) -> Proposal:
-    return judge.propose(text, language, weights_for(judge.graph.name, str(HELD_OUT)))
+def _propose(judge: Judge, text: str, language: str | None) -> RankedCandidates:
+    return judge.propose(text, language, load_weights(judge.graph.name, str(HELD_OUT)))
 
 
-def _evidence(proposal: Proposal) -> dict[str, float]:
+def _evidence(proposal: RankedCandidates) -> dict[str, float]:
     """Return what speaks for the best reading; nothing if there is none."""
-    found = clusters(proposal.candidates)
+    found = cluster_candidates(proposal.candidates)
     return collect_evidence(proposal, found) if found else {}
 
 
 def _left(confidence: float, evidence: Mapping[str, float]) -> float:
     """Return what is left of the confidence in the best reading; 1 if that was answered."""
-    whole = calibrated(weighed(evidence))
+    whole = calibrate(score_evidence(evidence))
     return 1.0 if abs(confidence - whole) < 1e-4 else min(1.0, confidence / whole)
 
 
@@ -174,7 +174,7 @@ _ROUNDS, _RATE, _LEAVES, _LEAF, _L2 = 150, 0.06, 8, 20, 3.0
 """Trees, what each counts, its leaves, the fewest answers in one, and the pull of leaves to 0."""
 
 
-def fit_trees(train: Sequence[Case]) -> Trees:
+def fit_trees(train: Sequence[Case]) -> BoostedTrees:
     """Fit trees to whether answers are right; cases weigh as `shares` has it.
 
     What speaks for an answer never lowers what the trees give, what speaks against it never
@@ -184,19 +184,19 @@ def fit_trees(train: Sequence[Case]) -> Trees:
     right, weights = np.array([case.right for case in train], dtype=float), shares(train)
     if right.min() == right.max() or len(train) < 2 * _LEAF:
         ahead, behind = 1 + float(weights @ right), 1 + float(weights @ (1 - right))
-        return Trees(names, math.log(ahead / behind))
+        return BoostedTrees(names, math.log(ahead / behind))
     from sklearn.ensemble import HistGradientBoostingClassifier  # seconds, only to fit
 
     model = HistGradientBoostingClassifier(
         max_iter=_ROUNDS, learning_rate=_RATE, max_leaf_nodes=_LEAVES, min_samples_leaf=_LEAF,
-        l2_regularization=_L2, monotonic_cst=[sign_of(name) for name in names],
+        l2_regularization=_L2, monotonic_cst=[get_evidence_sign(name) for name in names],
         early_stopping=False, random_state=0,
     )  # fmt: skip
     rows = np.array([[case.evidence[name] for name in names] for case in train], dtype=float)
     model.fit(rows, right, sample_weight=weights)
     # Nothing public gives the trees; the lock holds the version, and a test what they give.
     trees = tuple(_tree(found.nodes, 0) for [found] in model._predictors)
-    return Trees(names, float(np.ravel(model._baseline_prediction)[0]), trees)
+    return BoostedTrees(names, float(np.ravel(model._baseline_prediction)[0]), trees)
 
 
 def _tree(nodes: Any, at: int) -> Tree:
@@ -207,7 +207,7 @@ def _tree(nodes: Any, at: int) -> Tree:
     return int(node["feature_idx"]), float(node["num_threshold"]), below, above
 
 
-def fit_without(found: Sequence[Case]) -> dict[str, Trees]:
+def fit_without(found: Sequence[Case]) -> dict[str, BoostedTrees]:
     """Fit the trees for each graph, or fold of graphs, to the answers over all others."""
     others = group_others(found, lambda case: case.held)
     return {held: fit_trees(_firsts(rest) or _firsts(found)) for held, rest in others.items()}
@@ -217,12 +217,12 @@ def _firsts(found: Sequence[Case]) -> list[Case]:
     return [case for case in found if case.left == 1]
 
 
-def chances_of(found: Sequence[Case], trees: Mapping[str, Trees]) -> list[float]:
+def chances_of(found: Sequence[Case], trees: Mapping[str, BoostedTrees]) -> list[float]:
     """Return what the trees give for each case that are fitted without its graph."""
     return [trees[case.held](case.evidence) for case in found]
 
 
-def count_splits(trees: Trees) -> Counter[str]:
+def count_splits(trees: BoostedTrees) -> Counter[str]:
     """Count how many times trees ask for each evidence."""
     counts: Counter[str] = Counter()
     rest = list(trees.trees)
@@ -234,7 +234,7 @@ def count_splits(trees: Trees) -> Counter[str]:
     return counts
 
 
-def trees_text(trees: Trees, about: Sequence[str]) -> str:
+def trees_text(trees: BoostedTrees, about: Sequence[str]) -> str:
     """Return trees as a file that `read_trees` reads, a tree a line, with what is said about it."""
     head = {"about": list(about), "evidence": list(trees.evidence), "start": _shorten(trees.start)}
     lines = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
@@ -256,7 +256,7 @@ _ENOUGH = 500
 _BELOW = 1e-6
 
 
-def fit_curve(found: Sequence[Case], given: Sequence[float]) -> Curve:
+def fit_curve(found: Sequence[Case], given: Sequence[float]) -> CalibrationCurve:
     """Fit the curve to whether cases are right and what the model gives; they weigh as `shares`.
 
     Not to those with a word masked: how often such questions are asked is nothing that they tell.
@@ -268,7 +268,9 @@ def fit_curve(found: Sequence[Case], given: Sequence[float]) -> Curve:
     return bound_sure(curve, [case for case, *_ in kept], [one for _, one, _ in kept])
 
 
-def bound_sure(curve: Curve, found: Sequence[Case], given: Sequence[float]) -> Curve:
+def bound_sure(
+    curve: CalibrationCurve, found: Sequence[Case], given: Sequence[float]
+) -> CalibrationCurve:
     """Return a curve by which what is called sure holds in each group of graphs, not on average.
 
     Of the answers over graphs that are left out together, as those of a style, which are called
@@ -283,13 +285,15 @@ def bound_sure(curve: Curve, found: Sequence[Case], given: Sequence[float]) -> C
     if curve(least) <= _SURE:
         return curve
     most = _SURE - _BELOW
-    below = [replace(knot, chance=min(knot.chance, most)) for knot in curve.knots
-             if knot.given < least - 2 * _BELOW]  # fmt: skip
-    here = Knot(least - _BELOW, most, 1.0), Knot(least, max(curve(least), _SURE), 1.0)
-    return Curve((*below, *here, *(knot for knot in curve.knots if knot.given > least)))
+    below = [replace(knot, probability=min(knot.probability, most)) for knot in curve.knots
+             if knot.confidence < least - 2 * _BELOW]  # fmt: skip
+    here = CurveKnot(least - _BELOW, most, 1.0), CurveKnot(least, max(curve(least), _SURE), 1.0)
+    return CalibrationCurve(
+        (*below, *here, *(knot for knot in curve.knots if knot.confidence > least))
+    )
 
 
-def _least(curve: Curve, answers: Sequence[tuple[float, bool]]) -> float:
+def _least(curve: CalibrationCurve, answers: Sequence[tuple[float, bool]]) -> float:
     """The least that the model may give for a sure answer of a group; 0 if the curve may stay."""
     sure = sorted((one for one in answers if curve(one[0]) >= _SURE), reverse=True)
     if len(sure) * (1 - _SURE) < 1:
@@ -319,11 +323,11 @@ def curve_report(found: Sequence[Case], given: Sequence[float]) -> str:
         own = [at for at, case in enumerate(found) if case.source == source]
         for which, chances in (("trees", given), ("curve", after)) if own else ():
             pairs = [(chances[at], found[at].f1) for at in own]
-            held = calibration(pairs)
+            held = compute_calibration(pairs)
             confidence, f1 = (sum(values) / len(own) for values in zip(*pairs, strict=True))
             lines.append(
                 f"{source:<10} {which:<12} {len(own):<5}  {confidence:.3f} {f1:.3f}"
-                f"  {held.ece:.3f}  {held.brier:.3f}  {aurc(pairs):.3f}"
+                f"  {held.ece:.3f}  {held.brier:.3f}  {compute_aurc(pairs):.3f}"
             )
     lines += ["", "graph (people's questions)     n    mean F1  trees     curve"]
     rows = [row for row in zip(found, given, after, strict=True) if row[0].source == "people"]
@@ -365,7 +369,7 @@ class Scored:
     weight: float = 1.0
 
 
-def fit_isotonic(answers: Sequence[Scored], *, smallest: int = _SMALLEST) -> Curve:
+def fit_isotonic(answers: Sequence[Scored], *, smallest: int = _SMALLEST) -> CalibrationCurve:
     """Fit a curve: isotonic regression by pooling adjacent violators, over small pools to begin.
 
     Pools of equal weight, on average of `smallest` answers, keep a few lucky ones from being a
@@ -379,17 +383,19 @@ def fit_isotonic(answers: Sequence[Scored], *, smallest: int = _SMALLEST) -> Cur
         while pools and pools[-1].score >= pool.score:
             pool = _join([pools.pop(), pool])
         pools.append(pool)
-    return Curve(tuple(Knot(p.given, p.score, p.n) for p in pools))
+    return CalibrationCurve(tuple(CurveKnot(p.given, p.score, p.n) for p in pools))
 
 
-def curve_text(curve: Curve, about: Sequence[str]) -> str:
+def curve_text(curve: CalibrationCurve, about: Sequence[str]) -> str:
     """Return a curve as a file that `read_curve` reads as the same, with lines of comment on top.
 
     Numbers have all the digits that they need: shorter ones may put two knots in one place.
     """
     lines = [f"# {line}".rstrip() for line in about]
     lines += ["", "knots = [  # confidence given, chance, answers that it rests on"]
-    knots = [(float(k.given), float(k.chance), float(k.n)) for k in curve.knots]
+    knots = [
+        (float(k.confidence), float(k.probability), float(k.answer_count)) for k in curve.knots
+    ]
     lines += [f"    [{given!r}, {chance!r}, {n!r}]," for given, chance, n in knots]
     return "\n".join([*lines, "]", ""])
 
@@ -424,7 +430,7 @@ def _pools(answers: Sequence[Scored], number: int) -> Iterator[_Pool]:
 
 def _pool(held: Sequence[_Pool]) -> _Pool:
     pool = _join(held)
-    return replace(pool, score=succeeded(pool.score, pool.n))
+    return replace(pool, score=apply_succession_rule(pool.score, pool.n))
 
 
 def _join(pools: Sequence[_Pool]) -> _Pool:

@@ -20,18 +20,18 @@ import numpy as np
 import numpy.typing as npt
 
 from askgraph.errors import AskgraphError, QueryError, ServiceError
-from askgraph.evaluation import Table
-from askgraph.evaluation.by_name import by_name
-from askgraph.evaluation.files import replaced
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.by_name import score_by_name
+from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.metrics.sets import best_column
-from askgraph.evaluation.questions import GoldQuestion, query_table
+from askgraph.evaluation.questions import GoldQuestion, run_query
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import Result
-from askgraph.graph.examples.drafts import Draft, drafts
+from askgraph.graph.examples.drafts import ExampleDraft, generate_drafts
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
-from askgraph.search.rank import Cluster, Proposal
+from askgraph.search.rank import Cluster, RankedCandidates
 from askgraph.sparql.comparison import Cell
-from askgraph.sparql.serializer import plain_text
+from askgraph.sparql.serializer import render_query
 from askgraph.workspace import Workspace
 from askgraph.workspace.generation import results_of
 from askgraph.workspace.plans import Asked
@@ -120,7 +120,7 @@ class Judge:
         """Keep the scores and close the graph."""
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with replaced(self._path) as file:
+            with replace_file(self._path) as file:
                 file.write(gzip.compress(json.dumps(self.known).encode(), 1))
         self.runner.run(self.graph.endpoint.close())
         self.runner.close()
@@ -129,7 +129,9 @@ class Judge:
     def _path(self) -> Path | None:
         return None if self.scores is None else self.scores / f"{self.graph.name}.json.gz"
 
-    def propose(self, text: str, language: str | None, weights: Weights | None = None) -> Proposal:
+    def propose(
+        self, text: str, language: str | None, weights: Weights | None = None
+    ) -> RankedCandidates:
         """Grow and rank the candidates for a question."""
         graph = self.graph
         if graph.arrays is None:
@@ -139,37 +141,39 @@ class Judge:
         return propose_from_links(linked, schema, weights=weights)
 
     def score(
-        self, key: str, cluster: Cluster, golds: Callable[[], Sequence[Table]]
+        self, key: str, cluster: Cluster, golds: Callable[[], Sequence[ResultTable]]
     ) -> tuple[str, Score]:
         """Return the query of a cluster's best candidate and its score for the question `key`.
 
         Gold is asked for if the score is not known; of several tables the nearest counts. A result
         that cannot be had counts as empty.
         """
-        query = plain_text(cluster.best.query, self.graph.prefixes)
+        query = render_query(cluster.best.query, self.graph.prefixes)
         known = hashlib.sha256(f"{key} {query}".encode()).hexdigest()[:20]
         if known not in self.known:
             self.known[known] = self._score(query, golds())
         return query, self.known[known]
 
-    def _score(self, query: str, golds: Sequence[Table]) -> Score:
+    def _score(self, query: str, golds: Sequence[ResultTable]) -> Score:
         try:
             table = self.table(query, self.seconds)
         except AskgraphError:
             return 0.0, 0.0, True
         f1 = max(best_column(table, gold).f1 for gold in golds)
-        named = max(by_name(table, gold, self.names).f1 for gold in golds) if self.names else f1
+        named = (
+            max(score_by_name(table, gold, self.names).f1 for gold in golds) if self.names else f1
+        )
         return f1, named, not table.rows
 
-    def table(self, query: str, seconds: float) -> Table:
+    def table(self, query: str, seconds: float) -> ResultTable:
         """Run a query; raises what the endpoint raises."""
-        return self.runner.run(query_table(query, self.graph.endpoint, timeout=seconds))
+        return self.runner.run(run_query(query, self.graph.endpoint, timeout=seconds))
 
-    def drafts(self) -> Iterator[tuple[Draft, list[tuple[str, Result]]]]:
+    def drafts(self) -> Iterator[tuple[ExampleDraft, list[tuple[str, Result]]]]:
         """Yield questions that the graph suggests, each with its queries and what they give."""
-        suggested = drafts(self.graph.profile, self.graph.endpoint, self.graph.prefixes)
+        suggested = generate_drafts(self.graph.profile, self.graph.endpoint, self.graph.prefixes)
 
-        async def find_next() -> tuple[Draft, list[tuple[str, Result]]] | None:
+        async def find_next() -> tuple[ExampleDraft, list[tuple[str, Result]]] | None:
             async for draft in suggested:
                 with suppress(QueryError, ServiceError):
                     if results := await results_of(draft, self.graph):
@@ -209,7 +213,7 @@ def read_or_make(path: Path, of: type, make: Callable[[], Sequence[Any]]) -> lis
     if not path.is_file():
         made = make()
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(path) as file:
+        with replace_file(path) as file:
             file.write(gzip.compress(json.dumps([asdict(one) for one in made]).encode(), 1))
         return list(made)
     rows = json.loads(gzip.decompress(path.read_bytes()))

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from askgraph.index.names import stem, tokens
 from askgraph.search.link.lexicon import LEXICON, LICENCE
-from askgraph.search.tokenize.word_lists import word_list
+from askgraph.search.tokenize.word_lists import get_word_list
 
 __all__ = ["WordNet", "entries", "main", "text_of"]
 
@@ -332,7 +332,7 @@ def _said(word: str) -> str:
 
 def entries(net: WordNet) -> dict[str, dict[tuple[str, str], float]]:
     """The relatives of each word that is kept, by kind and word, with their weights."""
-    functional = word_list("en").stop
+    functional = get_word_list("en").stop_words
     found: dict[str, dict[tuple[str, str], float]] = {}
     for word in sorted(net.senses):
         key = _said(word)

@@ -40,11 +40,18 @@ from tools.judging import (
 )
 
 from askgraph.answers.search_run import AHEAD, SearchLimits
-from askgraph.evaluation import Table
-from askgraph.evaluation.files import replaced
-from askgraph.evaluation.questions import gold_or_reason
-from askgraph.evaluation.reports.statistics import paired_difference
-from askgraph.search.rank import FEATURES, RANKING, Ranking, clusters, ranking_text, together
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.files import replace_file
+from askgraph.evaluation.questions import try_load_gold
+from askgraph.evaluation.reports.statistics import compare_paired
+from askgraph.search.rank import (
+    DEFAULT_RANKING_PATH,
+    FEATURES,
+    FeatureWeights,
+    cluster_candidates,
+    format_ranking,
+    score_cluster,
+)
 from askgraph.sparql.results import SelectResult
 from askgraph.workspace import Workspace
 from askgraph.workspace.plans import Asked
@@ -102,7 +109,7 @@ def report(cases: Sequence[Case]) -> str:
         before = {case.id: f1_of_answer(case, PRIOR) for case in chosen}
         after = {case.id: f1_of_answer(case, without[case.graph]) for case in chosen}
         best = [max((found.f1 for found in case.found), default=0.0) for case in chosen]
-        pair = paired_difference(before, after)
+        pair = compare_paired(before, after)
         gain = pair.difference
         lines.append(
             f"{title:<26} {pair.n:<4} {100 * pair.a:>5.1f}  {100 * pair.b:>8.1f}"
@@ -125,11 +132,11 @@ def write(cases: Sequence[Case], command: str) -> None:
     held = "Weights to measure by: those of a graph were fitted without it and its variants."
     names = {case.name: without[case.graph] for case in cases}
     for path, first, ranking in (
-        (RANKING, own, Ranking(every)),
-        (HELD_OUT, held, Ranking(every, names)),
+        (DEFAULT_RANKING_PATH, own, FeatureWeights(every)),
+        (HELD_OUT, held, FeatureWeights(every, names)),
     ):
-        with replaced(path) as file:
-            file.write(ranking_text(ranking, [first, *about]).encode())
+        with replace_file(path) as file:
+            file.write(format_ranking(ranking, [first, *about]).encode())
 
 
 def _groups(people: Sequence[Case]) -> Iterator[tuple[str, list[Case]]]:
@@ -165,7 +172,7 @@ def ask_people(
         for one in questions:
             if one.unanswerable:
                 continue
-            asking = gold_or_reason(one, judge.graph.endpoint, timeout=10.0)
+            asking = try_load_gold(one, judge.graph.endpoint, timeout=10.0)
             if (gold := judge.runner.run(asking)[0]) is not None:
                 key = f"{asked.name} {one.id}"
                 found = _judge_clusters(judge, key, one.text, one.language, [gold], most)
@@ -181,7 +188,9 @@ def ask_generated(
         for draft, results in islice(judge.drafts(), number):
             key = f"{asked.name} {judge.graph.name} generated {draft.question}"
             golds = [
-                Table.of_boolean(one) if isinstance(one, bool) else Table.of_result(one)
+                ResultTable.from_boolean(one)
+                if isinstance(one, bool)
+                else ResultTable.from_result(one)
                 for _, one in results
                 if isinstance(one, bool | SelectResult)
             ]
@@ -190,10 +199,10 @@ def ask_generated(
 
 
 def _judge_clusters(
-    judge: Judge, key: str, text: str, language: str | None, golds: Sequence[Table], most: int
+    judge: Judge, key: str, text: str, language: str | None, golds: Sequence[ResultTable], most: int
 ) -> tuple[Found, ...]:
     found = []
-    for cluster in clusters(judge.propose(text, language).candidates)[:most]:
+    for cluster in cluster_candidates(judge.propose(text, language).candidates)[:most]:
         _, (f1, _, empty) = judge.score(key, cluster, lambda: golds)
         found.append(Found(tuple(dict(one.features) for one in cluster.members), f1, empty))
     return tuple(found)
@@ -240,7 +249,7 @@ def f1_of_answer(case: Case, weights: Weights) -> float:
 
 def total_score(found: Found, weights: Weights) -> float:
     """Return the score of a cluster."""
-    return together([_score(member, weights) for member in found.members])
+    return score_cluster([_score(member, weights) for member in found.members])
 
 
 def _score(features: Weights, weights: Weights) -> float:
@@ -313,7 +322,7 @@ def main() -> None:
         made = "python tools/ranking.py --write"
         made += f" --generated {chosen.generated}" if chosen.generated else ""
         write(cases, made)
-        print(f"\nwrote {RANKING.name} and {HELD_OUT.name}")
+        print(f"\nwrote {DEFAULT_RANKING_PATH.name} and {HELD_OUT.name}")
 
 
 if __name__ == "__main__":

@@ -140,9 +140,9 @@ def misnomers(code: Code) -> Iterator[tuple[str, str]]:
             for line, name in _bound_names(nodes)
             if name.lstrip("_") in coy
         )
-        for node in nodes:
-            if isinstance(node, ast.ClassDef):
-                classes.setdefault(node.name, []).append(module)
+        for statement in nodes:
+            if isinstance(statement, ast.ClassDef):
+                classes.setdefault(statement.name, []).append(module)
         yield from (
             ("unit", f"{module}:{line} {name}")
             for line, name in _numeric_constants(code.modules[module])

@@ -21,7 +21,7 @@ from typing import Any
 
 from pyoxigraph import QueryBoolean, QuerySolutions, RdfFormat, Store
 
-from askgraph.evaluation import Score, Table
+from askgraph.evaluation import ResultTable, Score
 from askgraph.evaluation.metrics.sets import best_column_multiset
 from askgraph.sparql.parser import read
 from askgraph.sparql.results import SelectResult
@@ -151,21 +151,21 @@ class _Graph:
             self._prefixes.update(declared)
         self.table = cache(self._run)
 
-    def _run(self, query: str | None) -> Table:
+    def _run(self, query: str | None) -> ResultTable:
         """Return what a query gives; no rows for no query, and for one with an error."""
         try:
             found = self._store.query(query or "", prefixes=self._prefixes, base_iri=BASE)
         except SyntaxError:
-            return Table((), ())
+            return ResultTable((), ())
         match found:
             case QuerySolutions():
                 names = tuple(variable.value for variable in found.variables)
                 rows = tuple(tuple(row[name] for name in names) for row in found)
-                return Table.of_result(SelectResult(names, rows))
+                return ResultTable.from_result(SelectResult(names, rows))
             case QueryBoolean():
-                return Table.of_boolean(bool(found))
+                return ResultTable.from_boolean(bool(found))
             case _:
-                return Table((), ())
+                return ResultTable((), ())
 
 
 def main() -> None:

@@ -49,10 +49,10 @@ from tools.unseen_cases import (
     sampled,
 )
 
-from askgraph.evaluation.files import replaced
-from askgraph.evaluation.reports.confidence import calibration, mean_at
-from askgraph.evaluation.reports.statistics import bootstrap_interval, paired_difference
-from askgraph.search.decide import calibrated, weighed
+from askgraph.evaluation.files import replace_file
+from askgraph.evaluation.reports.confidence import compute_calibration, compute_mean_at_coverage
+from askgraph.evaluation.reports.statistics import compare_paired, compute_bootstrap_interval
+from askgraph.search.decide import calibrate, score_evidence
 
 __all__ = ["Outcome", "Work", "compared", "measured", "table"]
 
@@ -103,7 +103,7 @@ def _by_style(found: Sequence[Outcome]) -> Iterator[tuple[str, list[Outcome]]]:
 def _line(style: str, found: Sequence[Outcome]) -> tuple[str, ...]:
     sure = [one for one in found if one.sure]
     rights = [(one.confidence, float(one.right)) for one in found]
-    half = mean_at([(one.confidence, one.by_name) for one in found], 0.5)
+    half = compute_mean_at_coverage([(one.confidence, one.by_name) for one in found], 0.5)
     oracles = [one.oracle for one in found if one.oracle]
     depths = [f"{sum(best) / len(best):.3f}" for best in zip(*oracles, strict=True)]
     return (
@@ -115,13 +115,13 @@ def _line(style: str, found: Sequence[Outcome]) -> tuple[str, ...]:
         f"{len(sure) / len(found):.3f}",
         _interval([float(one.right) for one in sure]) if sure else "-",
         str(sum(not one.right for one in sure)),
-        f"{calibration(rights).ece:.3f}",
+        f"{compute_calibration(rights).ece:.3f}",
         *(depths or "-" * len(DEPTHS)),
     )
 
 
 def _interval(values: Sequence[float]) -> str:
-    of = bootstrap_interval(values, samples=2_000)
+    of = compute_bootstrap_interval(values, sample_count=2_000)
     return f"{of.mean:.3f} [{of.low:.3f}, {of.high:.3f}]"
 
 
@@ -129,7 +129,7 @@ def compared(before: Sequence[Outcome], after: Sequence[Outcome]) -> str:
     """Return both tables, and the difference in F1 by style."""
     lines = ["before", table(before), "", "after", table(after), "", "difference in F1 by name"]
     for (style, one), (_, other) in zip(_by_style(before), _by_style(after), strict=True):
-        told = paired_difference({o.id: o.by_name for o in one}, {o.id: o.by_name for o in other})
+        told = compare_paired({o.id: o.by_name for o in one}, {o.id: o.by_name for o in other})
         gain = told.difference
         lines.append(
             f"{style:>5}  {100 * gain.mean:+.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
@@ -192,7 +192,9 @@ def measured(
         rankings = ranking_without(cases)
     attempts = work.over_graphs(folder, Attempt, attempted, rankings, without)
     if as_it_is:
-        given = [calibrated(weighed(one.evidence)) if one.evidence else 0.0 for one in attempts]
+        given = [
+            calibrate(score_evidence(one.evidence)) if one.evidence else 0.0 for one in attempts
+        ]
     else:
         only = FIRST_EVIDENCE if without == "confidence" else ()
         given = confidences(attempts, confidence_without(attempts, only))
@@ -247,7 +249,7 @@ def main() -> None:
     found = measured(
         work, as_it_is=chosen.as_it_is, own_ranking=chosen.own_ranking, without=chosen.without
     )
-    with replaced(chosen.cache / "outcomes.json.gz") as file:
+    with replace_file(chosen.cache / "outcomes.json.gz") as file:
         file.write(gzip.compress(json.dumps([asdict(one) for one in found]).encode()))
     print(table(found) if before is None else compared(before, found))
 

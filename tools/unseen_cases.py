@@ -26,11 +26,11 @@ from tools.judging import Case, Found, Judge, Weights, group_others
 from tools.ranking import fit_weights
 
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits
-from askgraph.evaluation import Table
-from askgraph.evaluation.by_name import names_of_things
-from askgraph.search.decide import EMPTY, collect_evidence
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.by_name import collect_names
+from askgraph.search.decide import EMPTY_RESULT_FACTOR, collect_evidence
 from askgraph.search.pipeline import resolve_times
-from askgraph.search.rank import clusters, weights_for
+from askgraph.search.rank import cluster_candidates, load_weights
 from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.workspace import Workspace
 
@@ -119,7 +119,7 @@ def left_out(name: str | None) -> Iterator[tuple[frozenset[str], Weights | None]
         kept = tuple(one for one in frame.operators if one.name not in operators)
         return resolve_times(replace(frame, operators=kept), *rest)
 
-    own = weights_for("")
+    own = load_weights("")
     with ExitStack() as patches:
         for place, instead in part.calls.items():
             module, function = place.split(":")
@@ -196,7 +196,7 @@ def judge_of(data: Path, graph: str, cache: Path) -> Iterator[Judge]:
     if name not in workspace.graphs():
         workspace.add(name, [data / "kg" / graph])
     opened = workspace.find(name)
-    with Judge(opened, cache / "scores", names_of_things(opened), _SECONDS) as judge:
+    with Judge(opened, cache / "scores", collect_names(opened), _SECONDS) as judge:
         yield judge
 
 
@@ -213,7 +213,7 @@ def cases_of(
         for item in items:
             gold, found = _gold_of(item, judge), []
             proposal = judge.propose(item.text, item.language, weights)
-            for cluster in clusters(proposal.candidates)[:most]:
+            for cluster in cluster_candidates(proposal.candidates)[:most]:
                 _, (_, named, empty) = judge.score(item.id, cluster, gold)
                 members = (_rounded(one.features) for one in cluster.members[:_MEMBERS])
                 found.append(Found(tuple(members), named, empty))
@@ -221,7 +221,7 @@ def cases_of(
     return cases
 
 
-def _gold_of(item: Item, judge: Judge) -> Callable[[], list[Table]]:
+def _gold_of(item: Item, judge: Judge) -> Callable[[], list[ResultTable]]:
     return cache(lambda: [judge.table(item.gold, _PATIENCE)])
 
 
@@ -245,7 +245,7 @@ def attempted(
 def _attempt(judge: Judge, item: Item, weights: Weights | None) -> Attempt:
     """Return what graph search would answer, as `SearchRun.first_answer` has it."""
     proposal = judge.propose(item.text, item.language, weights)
-    about, ranked = (item.id, item.graph, item.style), clusters(proposal.candidates)
+    about, ranked = (item.id, item.graph, item.style), cluster_candidates(proposal.candidates)
     if not ranked:
         return Attempt(*about, "", 0.0, 0.0, 1.0, {})
     gold, tried = _gold_of(item, judge), ranked[: SearchLimits().tried]
@@ -254,7 +254,7 @@ def _attempt(judge: Judge, item: Item, weights: Weights | None) -> Attempt:
     first = next(scored)
     others = scored if first[2][2] else ()
     place, query, (f1, named, empty) = next((one for one in others if not one[2][2]), first)
-    left = PASSED_OVER**place * (EMPTY if empty else 1.0)
+    left = PASSED_OVER**place * (EMPTY_RESULT_FACTOR if empty else 1.0)
     evidence = _rounded(collect_evidence(proposal, ranked))
     return Attempt(*about, query, f1, named, left, evidence)
 

@@ -17,7 +17,7 @@ __all__ = ["Result", "ask"]
 
 
 def __getattr__(name: str) -> object:
-    """Import the library when it is first used, and not with each module of the package."""
+    """Import the library on first use, so that submodules stay cheap to import."""
     if name in __all__:
         return getattr(import_module("askgraph.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

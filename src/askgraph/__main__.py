@@ -1,4 +1,4 @@
-"""`python -m askgraph` is the command `askgraph`."""
+"""Run the command line with `python -m askgraph`."""
 
 import signal
 

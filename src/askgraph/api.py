@@ -1,4 +1,4 @@
-"""The library: a question in a script or a notebook, answered."""
+"""The Python API: answer a question from a script or a notebook."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 from askgraph.answers.codec import answer_object
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.methods import converses
+from askgraph.methods import can_follow_up
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Outcome, Question, follow_up
 from askgraph.workspace import DEFAULT_METHOD, Workspace
@@ -21,9 +21,12 @@ Graph = str | Path | KnowledgeGraph
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a question; printed, it reads as `askgraph ask` shows it.
+    """The outcome of a question; `str()` gives the text that `askgraph ask` prints.
 
-    `prefixes` are those of the graph that it is of.
+    Attributes:
+        outcome: An answer, a refusal or a clarification.
+        prefixes: Prefixes of the graph that the outcome belongs to.
+        question: The question as the method received it.
     """
 
     outcome: Outcome
@@ -32,7 +35,7 @@ class Result:
 
     @property
     def answered(self) -> bool:
-        """Whether it is an answer, and neither a refusal nor a question back."""
+        """Whether the outcome is an answer, not a refusal or a clarification."""
         return self.json()["status"] == "answer"
 
     def json(self) -> dict[str, object]:
@@ -59,44 +62,62 @@ def ask(
     timeout: float | None = None,
     workspace: str | Path | None = None,
 ) -> Result:
-    """Answer a question over a graph or several, in a script or a notebook.
+    """Answer a question over one or several graphs, in a script or a notebook.
 
-    `graph` is a name in the workspace, a path, a URL or a graph that is open, or a list of these;
-    it may be left out if the workspace has only one. The question follows that of `after`, and
-    may refer to it, if the method looks at earlier questions. `settings` are the method's; with
-    `{"confirmed": False}` an answer that was confirmed before is looked for anew. After `seconds`
-    (20 if neither this nor the settings say) the best comes that was found; after `timeout` there
-    is none. `model` is the language model of a method that works with one: a name in the
-    workspace, a model id (of the server at `base_url`), or a model that stays open. What is learnt
-    of a path or URL is kept in the workspace, so that the second question is quick. Raises
-    `SetupError`, `ServiceError`.
+    Args:
+        question: The question in natural language.
+        graph: A name in the workspace, a path, a URL or an open graph, or a list of these.
+            May be omitted if the workspace has only one graph.
+        after: The result of the previous question, which this one may refer to, if the
+            method supports follow-up questions.
+        language: BCP 47 tag of the question's language, if known.
+        method: Name of the method.
+        settings: Settings of the method; `{"confirmed": False}` ignores confirmed answers.
+        model: Language model for a method that needs one: a name in the workspace, a model
+            id (of the server at `base_url`), or a model object, which stays open.
+        base_url: Address of the model's server.
+        seconds: Return the best answer so far after this time; 20 by default.
+        timeout: Fail after this many seconds.
+        workspace: Folder of the workspace. It caches data about a path or URL, so that
+            the second question is fast.
+
+    Raises:
+        SetupError: The caller can fix it: an unknown graph, a missing file.
+        ServiceError: The endpoint or the model server failed.
     """
-    asked = Question(question, language)
+    full_question = Question(question, language)
     if after is not None:
-        asked = follow_up(question, after.question, after.outcome, language=language)
-    place, name = Workspace(workspace), method or DEFAULT_METHOD
-    given = {"model": model, "base_url": base_url, "seconds": seconds}
-    wanted = {**(settings or {}), **{key: one for key, one in given.items() if one is not None}}
-    models = Models(place.folder)
-    chosen = place.method(name, wanted, models=models, confirmed=True)
-    if after is not None and not converses(chosen):
+        full_question = follow_up(question, after.question, after.outcome, language=language)
+    resolved_workspace, name = Workspace(workspace), method or DEFAULT_METHOD
+    model_options = {"model": model, "base_url": base_url, "seconds": seconds}
+    method_settings = {
+        **(settings or {}),
+        **{key: value for key, value in model_options.items() if value is not None},
+    }
+    models = Models(resolved_workspace.folder)
+    method_instance = resolved_workspace.method(
+        name, method_settings, models=models, confirmed=True
+    )
+    if after is not None and not can_follow_up(method_instance):
         logging.getLogger("askgraph").warning(
             "method %r does not look at earlier questions: 'after' changes nothing for it", name
         )
-    ready = ready_graphs(_several(graph), place.find, chosen)
+    open_graphs = ready_graphs(_to_sequence(graph), resolved_workspace.find, method_instance)
 
-    async def answered() -> Outcome:
+    async def run_method() -> Outcome:
         try:
-            return await outcome_of(asked, chosen, ready.graphs, timeout=timeout)
+            return await outcome_of(
+                full_question, method_instance, open_graphs.graphs, timeout=timeout
+            )
         finally:
-            await ready.close()
+            await open_graphs.close()
             await models.close()
 
-    outcome = result_of(answered())
-    return Result(outcome, ready.of(outcome).prefixes, asked)
+    outcome = result_of(run_method())
+    return Result(outcome, open_graphs.of(outcome).prefixes, full_question)
 
 
-def _several(graph: Graph | Sequence[Graph] | None) -> Sequence[Graph | None]:
+def _to_sequence(graph: Graph | Sequence[Graph] | None) -> Sequence[Graph | None]:
     if isinstance(graph, Sequence) and not isinstance(graph, str):
         return graph
     return [graph]

@@ -1,7 +1,7 @@
-"""Files and folders made beside the place that they take once they are whole.
+"""Write files and folders under a temporary name, then move them into place.
 
-Nobody reads half of one, and what a killed process left there goes when the next one is made. What
-several processes change, each from what the others left, has a lock.
+Readers never see a partial file. Files left by a killed process are removed by the next write.
+Files that several processes update have a lock.
 """
 
 import contextlib
@@ -18,96 +18,108 @@ from typing import BinaryIO
 from askgraph.errors import NoSpace, SetupError
 
 __all__ = [
-    "OLD",
-    "fresh",
-    "locked",
-    "no_space",
-    "refused",
-    "replaced",
-    "swept",
+    "OLD_SUFFIX",
+    "lock_file",
+    "make_temporary_path",
+    "remove_stale_files",
+    "replace_file",
+    "to_no_space_error",
+    "to_setup_error",
     "write_private",
-    "write_whole",
+    "write_text_atomically",
 ]
 
-OLD = ".old"
-"""The ending of what was put away, which comes back if nothing took its place."""
-_BORN = f"{time.time_ns() // 1_000_000:x}"  # an id of a process is used again, in containers often
-_REMEDY = "make room, then do the same again"
-_NUMBERS = itertools.count(1)
-_LEFT = re.compile(r"\.(?P<name>.+)~(?P<pid>\d+)-(?P<born>[0-9a-f]+)~\d+(\.old)?", re.DOTALL)
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+OLD_SUFFIX = ".old"
+"""Suffix of a replaced file or folder, restored if its replacement never arrived."""
+_PROCESS_TOKEN = (
+    f"{time.time_ns() // 1_000_000:x}"  # an id of a process is used again, in containers often
+)
+_DISK_FULL_REMEDY = "make room, then do the same again"
+_SERIAL_NUMBERS = itertools.count(1)
+_TEMPORARY_NAME = re.compile(
+    r"\.(?P<name>.+)~(?P<pid>\d+)-(?P<born>[0-9a-f]+)~\d+(\.old)?", re.DOTALL
+)
+_DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # as Oxigraph and NumPy say it
-_FULL_IN_WORDS = re.compile(r"No space left|File too large|\d requested and \d+ written")
+_DISK_FULL_MESSAGE = re.compile(r"No space left|File too large|\d requested and \d+ written")
 
 
-def fresh(path: Path) -> Path:
-    """Return a name beside `path` that nothing has, for what will take its place; see `swept`."""
-    swept(path)
-    return path.with_name(f".{path.name}~{os.getpid()}-{_BORN}~{next(_NUMBERS)}")
+def make_temporary_path(path: Path) -> Path:
+    """Return an unused path beside `path` and remove stale ones; see `remove_stale_files`."""
+    remove_stale_files(path)
+    return path.with_name(f".{path.name}~{os.getpid()}-{_PROCESS_TOKEN}~{next(_SERIAL_NUMBERS)}")
 
 
-def swept(path: Path) -> None:
-    """Remove what processes that are gone left in the folder of `path`.
+def remove_stale_files(path: Path) -> None:
+    """Remove temporary files of dead processes from the folder of `path`.
 
-    What they had put away from `path` comes back; what they had from elsewhere waits for its turn.
+    A version of `path` that a dead process had moved away is restored; those of other files
+    are restored when their own path is written.
     """
-    for left in path.parent.glob(".*~*~*"):
-        made = _LEFT.fullmatch(left.name)
-        if made is None or _runs(int(made["pid"]), made["born"]):
+    for leftover in path.parent.glob(".*~*~*"):
+        match = _TEMPORARY_NAME.fullmatch(leftover.name)
+        if match is None or _is_running(int(match["pid"]), match["born"]):
             continue
-        if left.name.endswith(OLD) and (made["name"] != path.name or not path.exists()):
-            if made["name"] == path.name:
-                left.rename(path)
-        elif left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
+        if leftover.name.endswith(OLD_SUFFIX) and (match["name"] != path.name or not path.exists()):
+            if match["name"] == path.name:
+                leftover.rename(path)
+        elif leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
         else:
-            left.unlink(missing_ok=True)
+            leftover.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def replaced(path: Path) -> Iterator[BinaryIO]:
-    """Give a file to write, which takes the place of this one once all is written without error.
+def replace_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a binary file that replaces `path` once the block ends without an error.
 
-    It keeps the permissions of the older one, and is on the disk at the end. Raises `OSError`, and
-    `NoSpace` if the disk is full.
+    The file keeps the old permissions and is synced to disk.
+
+    Raises:
+        OSError: The file cannot be written.
+        NoSpace: The disk is full.
     """
-    beside = fresh(path)
+    temporary = make_temporary_path(path)
     try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with os.fdopen(
+            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
+        ) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        beside.chmod(path.stat().st_mode if path.exists() else 0o644)
-        beside.replace(path)
+        temporary.chmod(path.stat().st_mode if path.exists() else 0o644)
+        temporary.replace(path)
     except BaseException as error:
-        beside.unlink(missing_ok=True)
-        if full := no_space(f"cannot write {path}", error):
+        temporary.unlink(missing_ok=True)
+        if full := to_no_space_error(f"cannot write {path}", error):
             raise full from error
         raise
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file (UTF-8) that nobody reads half of; raises what `replaced` raises."""
-    with replaced(path) as file:
+def write_text_atomically(path: Path, text: str) -> None:
+    """Write a UTF-8 file that readers never see half-written; raises like `replace_file`."""
+    with replace_file(path) as file:
         file.write(text.encode("utf-8"))
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Write a file that its owner alone reads, and nobody half of; it is not forced to the disk."""
+    """Write a file atomically that only its owner can read; it is not synced to disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = fresh(path)
+    temporary = make_temporary_path(path)
     try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with os.fdopen(
+            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
+        ) as file:
             file.write(data)
-        beside.replace(path)
+        temporary.replace(path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Let one process at a time hold the lock that this file stands for; without locks, hope."""
+def lock_file(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file between processes (no-op on Windows)."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         import fcntl
@@ -119,24 +131,29 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def no_space(what: str, error: BaseException) -> NoSpace | None:
-    """Return the error for `what` failed if the disk is full; None for any other reason."""
+def to_no_space_error(failure: str, error: BaseException) -> NoSpace | None:
+    """Convert an error to `NoSpace` if the disk is full, else return None.
+
+    `failure` is the failed action, in words.
+    """
     if not isinstance(error, OSError):
         return None
-    if error.errno in _FULL or _FULL_IN_WORDS.search(str(error)):
-        return NoSpace(f"{what}: no space is left on the disk, or for so large a file; {_REMEDY}")
+    if error.errno in _DISK_FULL_ERRNOS or _DISK_FULL_MESSAGE.search(str(error)):
+        return NoSpace(
+            f"{failure}: no space is left on the disk, or for so large a file; {_DISK_FULL_REMEDY}"
+        )
     return None
 
 
-def refused(what: str, error: OSError) -> SetupError:
-    """Return an error of the system as ours: `what` failed, and why."""
-    return no_space(what, error) or SetupError(f"{what}: {error.strerror or error}")
+def to_setup_error(failure: str, error: OSError) -> SetupError:
+    """Convert an operating-system error to a `SetupError`; `failure` is the failed action."""
+    return to_no_space_error(failure, error) or SetupError(f"{failure}: {error.strerror or error}")
 
 
-def _runs(pid: int, born: str) -> bool:
-    """Whether the process lives that made a name; another one of its id does not count."""
+def _is_running(pid: int, token: str) -> bool:
+    """Return whether the process that made a temporary name is alive, ignoring reused ids."""
     if pid == os.getpid():
-        return born == _BORN
+        return token == _PROCESS_TOKEN
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

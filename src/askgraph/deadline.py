@@ -1,7 +1,7 @@
-"""The deadline of a question: what is left of its seconds bounds all that is waited for.
+"""The deadline of a question: its remaining seconds bound every wait.
 
-It is set when a method is asked, and goes along with the task: endpoints and language models look
-it up, and nothing between them has to hand it on.
+A method call sets it for the current task; endpoints and language models look it up, so that no
+function in between has to pass it on.
 """
 
 import math
@@ -16,107 +16,114 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-SECONDS = 20.0
-"""What a question may take if nobody says."""
+DEFAULT_SECONDS = 20.0
+"""Seconds for a question by default."""
 
-_CLOSING, _LONGEST = 0.1, 2.0
-"""The share of the seconds, and the most of them, kept for making an answer of what was found."""
-_ENDING = 0.25  # of that: kept for what needs no request
+_CLOSING_SHARE, _MAX_CLOSING_SECONDS = 0.1, 2.0
+"""Share of the seconds, and the maximum, reserved for building an answer at the end."""
+_LOCAL_WORK_SHARE = 0.25  # of that: kept for what needs no request
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """A number of seconds, from now on."""
+    """A number of seconds from its creation.
+
+    Attributes:
+        seconds: Length of the deadline.
+        started_at: Start, on the monotonic clock.
+    """
 
     seconds: float
-    began: float = field(default_factory=time.monotonic)
+    started_at: float = field(default_factory=time.monotonic)
 
     @property
-    def left(self) -> float:
-        """The seconds that are left, which may be less than none."""
-        return self.began + self.seconds - time.monotonic()
+    def remaining_seconds(self) -> float:
+        """The remaining seconds, negative once the deadline has passed."""
+        return self.started_at + self.seconds - time.monotonic()
 
     @property
-    def closing(self) -> float:
-        """The seconds that are kept for making an answer of what was found."""
-        return min(_CLOSING * self.seconds, _LONGEST)
+    def closing_seconds(self) -> float:
+        """The seconds reserved for building an answer at the end."""
+        return min(_CLOSING_SHARE * self.seconds, _MAX_CLOSING_SECONDS)
 
 
-_KEPT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+_CURRENT_DEADLINE: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
-def keeping(deadline: Deadline | None) -> Iterator[None]:
-    """Set the deadline for all that is awaited inside."""
-    token = _KEPT.set(deadline)
+def use_deadline(deadline: Deadline | None) -> Iterator[None]:
+    """Set the deadline for everything awaited inside the block."""
+    token = _CURRENT_DEADLINE.set(deadline)
     try:
         yield
     finally:
-        _KEPT.reset(token)
+        _CURRENT_DEADLINE.reset(token)
 
 
-def kept() -> Deadline | None:
-    """Return the deadline of the question that is being answered, if it has one."""
-    return _KEPT.get()
+def get_deadline() -> Deadline | None:
+    """Return the deadline of the current question, or None."""
+    return _CURRENT_DEADLINE.get()
 
 
-def at_most(seconds: float | None, *, share: float = 1.0) -> float | None:
-    """Return the lesser of some seconds and a share of those left for requests.
+def clamp_timeout(seconds: float | None, *, share: float = 1.0) -> float | None:
+    """Return `seconds`, or a share of the time left for requests if that is less.
 
-    None if neither bounds.
+    None if neither limits.
     """
-    deadline = kept()
+    deadline = get_deadline()
     if deadline is None:
         return seconds
-    left = max(0.0, deadline.left - _ENDING * deadline.closing)
-    left = round(share * left, 3)  # a message may name it
-    return left if seconds is None else min(seconds, left)
+    remaining_seconds = max(
+        0.0, deadline.remaining_seconds - _LOCAL_WORK_SHARE * deadline.closing_seconds
+    )
+    remaining_seconds = round(share * remaining_seconds, 3)  # a message may name it
+    return remaining_seconds if seconds is None else min(seconds, remaining_seconds)
 
 
-def before_closing(seconds: float | None) -> float | None:
-    """Return the lesser of some seconds and those left for searching; None if neither bounds."""
-    deadline = kept()
+def clamp_to_search_time(seconds: float | None) -> float | None:
+    """Return `seconds`, or the time left for searching if that is less; None if neither limits."""
+    deadline = get_deadline()
     if deadline is None:
         return seconds
-    left = deadline.left - deadline.closing
-    return left if seconds is None else min(seconds, left)
+    remaining_seconds = deadline.remaining_seconds - deadline.closing_seconds
+    return remaining_seconds if seconds is None else min(seconds, remaining_seconds)
 
 
-class InTime(Iterator[Item]):
-    """Items until a moment is over; `cut` once one was left out."""
+class DeadlineIterator(Iterator[Item]):
+    """Iterate until a point in time; `is_cut` is true once an item was dropped."""
 
     def __init__(self, items: Iterable[Item], end: float) -> None:
-        self._items, self._end, self.cut = iter(items), end, False
+        self._items, self._end, self.is_cut = iter(items), end, False
 
     def __next__(self) -> Item:
-        """Return the next item, if it is not too late for it."""
+        """Return the next item, unless the time has passed."""
         item = next(self._items)
-        self.cut = self.cut or time.monotonic() > self._end
-        if self.cut:
+        self.is_cut = self.is_cut or time.monotonic() > self._end
+        if self.is_cut:
             raise StopIteration
         return item
 
 
-def in_time(items: Iterable[Item], *, share: float = 1.0) -> InTime[Item]:
-    """Return items until a share of the seconds for searching is gone: for work that waits on none.
+def limit_to_deadline(items: Iterable[Item], *, share: float = 1.0) -> DeadlineIterator[Item]:
+    """Return an iterator that stops after a share of the search time; for CPU-bound work.
 
-    Without a deadline all of them.
+    Without a deadline it yields all items.
     """
-    deadline = kept()
+    deadline = get_deadline()
     end = math.inf
     if deadline is not None:
-        end = deadline.began + share * (deadline.seconds - deadline.closing)
-    return InTime(items, end)
+        end = deadline.started_at + share * (deadline.seconds - deadline.closing_seconds)
+    return DeadlineIterator(items, end)
 
 
-def over() -> str:
-    """Return the words for a deadline that has passed."""
-    deadline = kept()
+def describe_expiry() -> str:
+    """Return the message for an expired deadline, or an empty string without a deadline."""
+    deadline = get_deadline()
     return f"the {deadline.seconds:g} seconds for the question are over" if deadline else ""
 
 
 def parse_retry_after(value: str) -> float | None:
-    """Return the seconds that a `Retry-After` header asks for, given as such or as a date."""
+    """Parse a `Retry-After` header, a number or a date, to seconds; None if invalid."""
     with suppress(ValueError):
         return max(0.0, float(value))
     try:

@@ -1,24 +1,24 @@
-"""Every error askgraph raises, sorted by who can mend it.
+"""All errors of askgraph, sorted by who can fix them.
 
     AskgraphError
     ├── SetupError             the operator: a file, a name, a missing package
-    │   ├── NoModel            no language model is named
+    │   ├── NoModel            no language model is configured
     │   └── NoSpace            the disk is full
-    ├── QueryError             the query's author, person or model
-    │   ├── QuerySyntaxError   it does not parse
-    │   └── ForbiddenQuery     it would write, or reach a graph that is not allowed
+    ├── QueryError             the author of the query, person or model
+    │   ├── QuerySyntaxError   the query does not parse
+    │   └── ForbiddenQuery     the query would write, or use a forbidden graph
     ├── ServiceError           nobody here: the endpoint, or the server of a language model
-    │   ├── Unreachable        no connection, or the name is unknown
-    │   │   └── NotPublic      it lies in a private network, and only public ones are allowed
+    │   ├── Unreachable        no connection, or an unknown host
+    │   │   └── NotPublic      a private address where only public ones are allowed
     │   ├── Unauthorised       401, 403
-    │   ├── Overloaded         429, 502, 503, 504, still after the retries
-    │   ├── TimedOut           no complete answer within the time allowed
-    │   ├── ErrorReply         it answered with an error, whatever its HTTP status
-    │   │   └── PromptTooLong  the messages do not fit the language model
-    │   └── MalformedReply     what came is no result: cut off, HTML, other bytes
-    └── BudgetSpent            nobody, for it is wanted: the run may cost no more
+    │   ├── Overloaded         429, 502, 503, 504 after all retries
+    │   ├── TimedOut           no complete answer within the timeout
+    │   ├── ErrorReply         an error message, whatever the HTTP status
+    │   │   └── PromptTooLong  the messages exceed the context of the language model
+    │   └── MalformedReply     not a result: cut off, HTML, other bytes
+    └── BudgetSpent            intended: the run has used up its budget
 
-A result that was cut off by a row cap is no error: `SelectResult.truncated` says by whom.
+A result cut off by a row cap is not an error: see `SelectResult.truncated`.
 """
 
 __all__ = [
@@ -43,27 +43,32 @@ __all__ = [
 
 
 class AskgraphError(Exception):
-    """Base of all errors of askgraph; its text names the fault and the remedy."""
+    """Base class of all askgraph errors; the message names the fault and the remedy."""
 
 
 class SetupError(AskgraphError):
-    """The operator can mend it: a missing file, an unknown name, a package not installed."""
+    """The operator can fix it: a missing file, an unknown name, a missing package."""
 
 
 class NoModel(SetupError):
-    """No language model is named, and the workspace has none."""
+    """No language model is given, and the workspace has no default."""
 
 
 class NoSpace(SetupError):
-    """The disk is full; what was there before stays as it was."""
+    """The disk is full; existing files are unchanged."""
 
 
 class QueryError(AskgraphError):
-    """The author of the query can mend it."""
+    """The author of the query can fix it."""
 
 
 class QuerySyntaxError(QueryError):
-    """The query does not parse; `line` and `column` count from 1, `None` if unknown."""
+    """The query does not parse.
+
+    Attributes:
+        line: Line of the fault, counted from 1; None if unknown.
+        column: Column of the fault, counted from 1; None if unknown.
+    """
 
     def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
@@ -72,7 +77,7 @@ class QuerySyntaxError(QueryError):
 
 
 class ForbiddenQuery(QueryError):
-    """The query would write, or reach a service outside the allow-list; nothing was sent."""
+    """The query would write, or use a service outside the allow-list; it was not sent."""
 
 
 class ServiceError(AskgraphError):
@@ -84,15 +89,19 @@ class Unreachable(ServiceError):
 
 
 class NotPublic(Unreachable):
-    """The address lies in a private network, closed to this graph; nothing was sent."""
+    """The address is private, and this graph may use public ones only; nothing was sent."""
 
 
 class Unauthorised(ServiceError):
-    """The service refused the credentials, or wants some."""
+    """The service requires credentials or rejected the given ones."""
 
 
 class Overloaded(ServiceError):
-    """The service is too busy, still after the retries; `retry_after` is in seconds."""
+    """The service is still too busy after all retries.
+
+    Attributes:
+        retry_after: Seconds to wait, as the service suggests; None if it does not.
+    """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -100,7 +109,7 @@ class Overloaded(ServiceError):
 
 
 class TimedOut(ServiceError):
-    """No complete answer came within the time allowed."""
+    """No complete answer came within the timeout."""
 
 
 class ErrorReply(ServiceError):
@@ -108,28 +117,31 @@ class ErrorReply(ServiceError):
 
 
 class PromptTooLong(ErrorReply):
-    """The messages and tools have more tokens than the language model takes."""
+    """The messages and tools exceed the context of the language model."""
 
 
 class MalformedReply(ServiceError):
-    """The reply is not what was asked for: cut in the middle, an HTML page, other bytes."""
+    """The reply is not a valid result: cut off, an HTML page, other bytes."""
 
 
-MAY_PASS = (MalformedReply, Overloaded, TimedOut, Unreachable)
-"""What may be over when a service is asked again; a wrong key or name is for its operator."""
+TRANSIENT_ERRORS = (MalformedReply, Overloaded, TimedOut, Unreachable)
+"""Errors that a retry may resolve; a wrong key or name needs its operator."""
 
-WITHOUT_MODEL = "without the model: "
-"""What begins the words of an answer that was given although the language model failed."""
+WITHOUT_MODEL_PREFIX = "without the model: "
+"""Prefix of an answer's text when the language model failed but an answer was found."""
 
-LEFT_ALONE = "it is left alone for"
-"""What is in the words of a failure that is a former one: the service was not asked."""
+COOLDOWN_PHRASE = "it is left alone for"
+"""Phrase in the message of a repeated failure: the service was not called again."""
 
 
 class BudgetSpent(AskgraphError):
-    """The next call of a language model would cost more than allowed; it was not made, or ended.
+    """The next call of a language model would exceed the budget.
 
-    `limit` is what is used up: calls, tokens, money or seconds. `scope` is whose limit it is, as
-    its account is named: question or run. A method ends with its best attempt.
+    The call was skipped or stopped. A method then ends with its best attempt.
+
+    Attributes:
+        limit: The exhausted limit: calls, tokens, money or seconds.
+        scope: The account of the limit: question or run.
     """
 
     def __init__(self, message: str, *, limit: str, scope: str) -> None:

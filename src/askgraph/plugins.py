@@ -1,10 +1,9 @@
-"""Plugins by name: the list of a kind, and the one that is asked for.
+"""Find and load plugins by kind and name.
 
-A plugin is one module, or one package, in the package of its kind, with an `__all__` of exactly one
-name; modules with a leading underscore or with more names are helpers, but for those of the few
-plugins that share a module (`_TOGETHER`). Another package adds plugins
-with entry points in the group `askgraph.<kind>`. No plugin is imported before it is loaded, so that
-a heavy library costs only those who use it:
+A plugin is a module or package, inside the package of its kind, whose `__all__` has exactly one
+name. Other modules are helpers, except those that hold several plugins (`_SHARED_MODULES`).
+Third-party packages register plugins as entry points in the group `askgraph.<kind>`. Plugins are
+imported only when loaded, so a heavy library costs only those who use it:
 
     >>> from askgraph import plugins
     >>> answer_with = plugins.load("method", "graph-search")
@@ -26,7 +25,7 @@ from typing import Any
 from askgraph.errors import SetupError
 
 Plugin = Callable[..., Any]
-"""A class or function; what it takes and gives is the contract of its kind."""
+"""A class or function; the contract of its kind defines parameters and results."""
 
 PACKAGES = {
     "endpoint": "askgraph.endpoint",
@@ -41,9 +40,9 @@ PACKAGES = {
     "executor": "askgraph.evaluation.executors",
     "check": "askgraph.answers.validation",
 }
-"""Each kind of plugin, and the package that holds ours of that kind."""
+"""Package of the built-in plugins by kind."""
 
-_TOGETHER = {
+_SHARED_MODULES = {
     "name_search": {
         "dbpedia": "dialects:LookupNames",
         "graphdb": "dialects:GraphdbNames",
@@ -107,9 +106,9 @@ _TOGETHER = {
         "text2sparql": "sets",
     },
 }
-"""Plugins of one idea that share a module, under their own names or those behind the colon."""
+"""Built-in plugins that share a module, each with its module and, after a colon, its class."""
 
-_LIBRARIES = {
+_EXTRA_LIBRARIES = {
     "anthropic": "anthropic",
     "dask": "dask distributed",
     "embeddings": "sentence_transformers",
@@ -124,10 +123,10 @@ _LIBRARIES = {
     "telemetry": "opentelemetry",
     "vector": "faiss",
 }
-EXTRAS = {library: extra for extra, names in _LIBRARIES.items() for library in names.split()}
-"""The extra that brings a library which a plain install lacks, by what is imported."""
+EXTRAS = {library: extra for extra, names in _EXTRA_LIBRARIES.items() for library in names.split()}
+"""Extra that installs a library, by the library's import name."""
 
-_REMOVED = {
+_REMOVED_FEATURES = {
     ("executor", "ray"): "the Ray executor",
     ("command", "finetune ranker"): "rankers",
     ("setting", "ranker"): "rankers",
@@ -148,39 +147,46 @@ _REMOVED = {
     ("setting of method 'guided'", "validate"): "queries are always validated; this setting",
     ("setting of method 'guided'", "meanings"): "only graph-search takes it; this setting",
 }
-"""Kinds and names of what was removed after version 0.2, and what it belonged to."""
+"""Features removed after version 0.2, by kind and name, each with the phrase for its message."""
 
 
-def names(kind: str) -> tuple[str, ...]:
-    """Return the names of all plugins of a kind, sorted, words joined by underscores."""
-    ours = {name for name, file in _modules(kind).items() if len(_exported(file)) == 1}
-    return tuple(sorted({*ours, *_TOGETHER.get(kind, ()), *_entry_points(kind)}))
+def list_names(kind: str) -> tuple[str, ...]:
+    """Return the sorted names of all plugins of a kind, with underscores between words."""
+    ours = {name for name, file in _find_modules(kind).items() if len(_read_exports(file)) == 1}
+    return tuple(sorted({*ours, *_SHARED_MODULES.get(kind, ()), *_find_entry_points(kind)}))
 
 
 def load(kind: str, name: str) -> Plugin:
-    """Import one plugin and return its class or function; dashes and underscores are alike.
+    """Import a plugin and return its class or function.
 
-    A plugin of ours goes before one of the same name from another package. Raises `SetupError`
-    for a kind or name that does not exist and for a library that is not installed.
+    Dashes and underscores in `name` are equivalent. A built-in plugin takes precedence over a
+    third-party one of the same name.
+
+    Raises:
+        SetupError: The kind or name is unknown, or a library is not installed.
     """
-    plain = _plain(name)
+    normalized = _normalize_name(name)
     try:
-        if place := _TOGETHER.get(kind, {}).get(plain):
-            module, _, exported = place.partition(":")
-            shared = importlib.import_module(f"{PACKAGES[kind]}.{module}")
-            together: Plugin = getattr(shared, exported or plain)
-            return together
-        if plain in _modules(kind):
-            return _only_name(kind, plain)
-        if entry := _entry_points(kind).get(plain):
+        if location := _SHARED_MODULES.get(kind, {}).get(normalized):
+            module, _, attribute = location.partition(":")
+            shared_module = importlib.import_module(f"{PACKAGES[kind]}.{module}")
+            shared_plugin: Plugin = getattr(shared_module, attribute or normalized)
+            return shared_plugin
+        if normalized in _find_modules(kind):
+            return _load_module_plugin(kind, normalized)
+        if entry := _find_entry_points(kind).get(normalized):
             plugin: Plugin = entry.load()
             return plugin
     except ModuleNotFoundError as error:
-        raise missing_extra(error, f"{kind} {plain!r}", plain.replace("_", "-")) from error
-    raise SetupError(_unknown(kind, name))
+        raise to_missing_extra_error(
+            error, f"{kind} {normalized!r}", normalized.replace("_", "-")
+        ) from error
+    raise SetupError(_describe_unknown(kind, name))
 
 
-def missing_extra(error: ModuleNotFoundError, needed_by: str, default: str = "") -> SetupError:
+def to_missing_extra_error(
+    error: ModuleNotFoundError, needed_by: str, default: str = ""
+) -> SetupError:
     """Return the error that names the extra to install; `default` if no extra has the library."""
     library = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(library, default)
@@ -190,28 +196,28 @@ def missing_extra(error: ModuleNotFoundError, needed_by: str, default: str = "")
 
 
 def explain_removal(kind: str, name: str) -> str:
-    """Return a sentence that names the last version with a removed feature, else an empty text.
+    """Return a sentence that names the last version with a removed feature, or an empty string.
 
-    `kind` is a kind of plugins, or `command`, `setting` or `writer` (by the suffix of its file).
+    `kind` is a plugin kind, or `command`, `setting` or `writer` (then `name` is a file suffix).
     """
-    feature = _REMOVED.get((kind, name))
+    feature = _REMOVED_FEATURES.get((kind, name))
     if feature is None:
         return ""
     verb = "were" if feature.endswith("rs") else "was"
     return f"{name!r}: {feature} {verb} removed; askgraph 0.2 was the last version with this {kind}"
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.strip().lower().replace("-", "_")
 
 
-def _modules(kind: str) -> dict[str, Path]:
-    return _modules_in(tuple(_folders(kind)))
+def _find_modules(kind: str) -> dict[str, Path]:
+    return _list_modules(tuple(_find_package_folders(kind)))
 
 
 @cache
-def _modules_in(folders: tuple[str, ...]) -> dict[str, Path]:
-    """Return those of some folders: to list them takes longer than all else of a choice."""
+def _list_modules(folders: tuple[str, ...]) -> dict[str, Path]:
+    """Return the module files in some folders by name; cached because listing is slow."""
     return {
         module.name: Path(folder, module.name, "__init__.py")
         if module.ispkg
@@ -222,7 +228,7 @@ def _modules_in(folders: tuple[str, ...]) -> dict[str, Path]:
     }
 
 
-def _folders(kind: str) -> list[str]:
+def _find_package_folders(kind: str) -> list[str]:
     if kind not in PACKAGES:
         raise SetupError(f"no plugins of kind {kind!r}; the kinds are {', '.join(PACKAGES)}")
     package = PACKAGES[kind]
@@ -236,9 +242,9 @@ def _folders(kind: str) -> list[str]:
 
 
 @cache
-def _exported(file: Path) -> tuple[str, ...]:
-    """Return the `__all__` of a module, read without importing it."""
-    with _PARSING:
+def _read_exports(file: Path) -> tuple[str, ...]:
+    """Return the `__all__` of a module without importing it."""
+    with _PARSE_LOCK:
         for statement in ast.parse(file.read_bytes(), filename=str(file)).body:
             match statement:
                 case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
@@ -246,37 +252,39 @@ def _exported(file: Path) -> tuple[str, ...]:
     return ()
 
 
-_PARSING = threading.Lock()  # Python 3.11 fails at times where two threads make syntax trees
+_PARSE_LOCK = threading.Lock()  # Python 3.11 fails at times where two threads make syntax trees
 
 
-def _entry_points(kind: str) -> dict[str, EntryPoint]:
-    return _entry_points_on(kind, tuple(sys.path))
+def _find_entry_points(kind: str) -> dict[str, EntryPoint]:
+    return _list_entry_points(kind, tuple(sys.path))
 
 
 @cache
-def _entry_points_on(kind: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
-    """Return those of the packages on a path: to look through all of them takes milliseconds."""
-    return {_plain(entry.name): entry for entry in entry_points(group=f"askgraph.{kind}")}
+def _list_entry_points(kind: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
+    """Return the entry points of the packages on a path; cached because listing is slow."""
+    return {_normalize_name(entry.name): entry for entry in entry_points(group=f"askgraph.{kind}")}
 
 
-def _only_name(kind: str, plain: str) -> Plugin:
-    module = importlib.import_module(f"{PACKAGES[kind]}.{plain}")
-    exported: list[str] = list(getattr(module, "__all__", ()))
-    if len(exported) != 1:
+def _load_module_plugin(kind: str, name: str) -> Plugin:
+    module = importlib.import_module(f"{PACKAGES[kind]}.{name}")
+    exports: list[str] = list(getattr(module, "__all__", ()))
+    if len(exports) != 1:
         raise SetupError(
-            f"{kind} {plain!r}: {module.__name__} must have an __all__ of exactly one name, "
-            f"it has {exported}"
+            f"{kind} {name!r}: {module.__name__} must have an __all__ of exactly one name, "
+            f"it has {exports}"
         )
-    plugin: Plugin = getattr(module, exported[0])
+    plugin: Plugin = getattr(module, exports[0])
     return plugin
 
 
-def _unknown(kind: str, name: str) -> str:
-    if removal := explain_removal(kind, _plain(name)):
+def _describe_unknown(kind: str, name: str) -> str:
+    if removal := explain_removal(kind, _normalize_name(name)):
         return removal
-    written = "-" if kind == "method" else "_"  # as pages and help write them
-    there = [one.replace("_", written) for one in names(kind)]
-    near = difflib.get_close_matches(_plain(name).replace("_", written), there, n=3, cutoff=0.6)
-    suggestion = f"; did you mean {' or '.join(map(repr, near))}?" if near else ";"
-    listing = f"there are {', '.join(there)}" if there else "there is none yet"
+    separator = "-" if kind == "method" else "_"  # as pages and help write them
+    plugin_names = [plugin_name.replace("_", separator) for plugin_name in list_names(kind)]
+    suggestions = difflib.get_close_matches(
+        _normalize_name(name).replace("_", separator), plugin_names, n=3, cutoff=0.6
+    )
+    suggestion = f"; did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ";"
+    listing = f"there are {', '.join(plugin_names)}" if plugin_names else "there is none yet"
     return f"no {kind} named {name!r}{suggestion} {listing}"

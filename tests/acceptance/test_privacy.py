@@ -16,15 +16,15 @@ from askgraph import sample
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.literals import split_literal
-from askgraph.graph.names import schema_names
+from askgraph.graph.names import iterate_schema_names
 from askgraph.index.names import tokens
 from askgraph.llm import User
 from askgraph.llm.openai import OpenAIModel
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.guided import Guided
-from askgraph.methods.tools import Sees
-from askgraph.search.tokenize.word_lists import word_list
+from askgraph.methods.tools import Visibility
+from askgraph.search.tokenize.word_lists import get_word_list
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.trace import ModelTurn, Prompt, Question, Step
 from askgraph.workspace import Workspace
@@ -113,7 +113,7 @@ def asked(method: Method, space: KnowledgeGraph, texts: Iterable[str]) -> None:
 
 
 def guided_log(
-    server: LlmServer, space: KnowledgeGraph, log: Path, sees: Sees, texts: Sequence[str]
+    server: LlmServer, space: KnowledgeGraph, log: Path, sees: Visibility, texts: Sequence[str]
 ) -> list[Mapping[str, str]]:
     """All messages of `guided` that were sent for questions, each with all that provokes it."""
     model = OpenAIModel("m", base_url=f"{server.base}/v1", sent=log)
@@ -136,15 +136,18 @@ def values_of(space: KnowledgeGraph) -> dict[tuple[str, ...], str]:
     schema.add("https://example.org/space/ontology#operates")  # declared, but not used
     found: dict[tuple[str, ...], str] = {}
     for number in range(len(arrays.predicates)):
-        for subject, end in zip(*arrays.pairs(arrays.ends(number), number), strict=True):
-            if arrays.terms.is_literal(int(end)) and arrays.terms.value(int(subject)) not in schema:
-                text = arrays.terms.text(int(end))
+        for subject, end in zip(*arrays.get_edges(arrays.get_ends(number), number), strict=True):
+            if (
+                arrays.terms.is_literal(int(end))
+                and arrays.terms.get_value(int(subject)) not in schema
+            ):
+                text = arrays.terms.get_text(int(end))
                 found[tokens(split_literal(text)[0])[:LONGEST]] = text
     return {words: text for words, text in found.items() if words}
 
 
 def schema_texts(space: KnowledgeGraph) -> Iterator[str]:
-    yield from (name.text for name in schema_names(space.profile))
+    yield from (name.text for name in iterate_schema_names(space.profile))
     yield from (words_of_local_name(p.iri) for p in space.profile.predicates)
     yield from (words_of_local_name(c.iri) for c in space.profile.classes)
     yield from space.prefixes.namespaces
@@ -176,7 +179,7 @@ def leaks(
 def checked_values(space: KnowledgeGraph, ours: str = "") -> dict[tuple[str, ...], str]:
     """The values that may stand in no log, where `ours` is the prompt whatever the graph."""
     known = runs_in([*schema_texts(space), ours])
-    stop = word_list("en").stop
+    stop = get_word_list("en").stop_words
     return {
         words: text
         for words, text in values_of(space).items()
@@ -190,7 +193,7 @@ def is_small(words: tuple[str, ...]) -> bool:
 
 @pytest.mark.parametrize("sees", ["masked", "schema"])
 def test_no_value_of_the_graph_is_in_the_log_of_guided(
-    llm_server: LlmServer, space: KnowledgeGraph, tmp_path: Path, sees: Sees
+    llm_server: LlmServer, space: KnowledgeGraph, tmp_path: Path, sees: Visibility
 ) -> None:
     log = tmp_path / "sent.jsonl"
 
@@ -209,7 +212,7 @@ def test_no_value_of_the_graph_is_in_the_log_of_guided(
 @for_each("sees", ["masked", "schema"])
 @for_each("asked", ODDLY)
 def test_odd_names_are_hidden_from_a_model_and_placeholders_from_people(
-    odd: KnowledgeGraph, sees: Sees, asked: str
+    odd: KnowledgeGraph, sees: Visibility, asked: str
 ) -> None:
     sent, told = list[str](), list[Step]()
     for trying in TRYING:

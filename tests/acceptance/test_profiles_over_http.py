@@ -15,7 +15,7 @@ from tests.servers.capped import CappedServer
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import remote_profile as remote
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
+from askgraph.graph.local_profile import build_profile
 from askgraph.graph.profile import Profile
 from askgraph.graph.remote_profile import profile_endpoint
 
@@ -75,7 +75,7 @@ CASES += [(file, "slow") for file in FILES[:1] + FILES[-1:]]
 async def test_what_is_stated_is_so_and_the_bound_holds(
     file: Path, trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "SMALL", 0)
+    monkeypatch.setattr(remote, "MAX_DOWNLOAD_TRIPLES", 0)
     store = stored(file)
     with CappedServer(store, cap=500) as server:
         if trouble == "refused":
@@ -86,7 +86,7 @@ async def test_what_is_stated_is_so_and_the_bound_holds(
         found = await asked(server, max_queries=80, max_seconds=12.0)
         taken = time.monotonic() - began
         requests = len(server.requests)
-    assert false_claims(found, profile_of(build_arrays(store))) == []
+    assert false_claims(found, build_profile(build_arrays(store))) == []
     assert found.predicates
     assert requests <= 80 * (2 if trouble == "refused" else 1)  # a 500 is tried once more
     assert taken < 60  # which each query that counts over all triples alone takes, if "slow"

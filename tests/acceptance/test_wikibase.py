@@ -30,8 +30,8 @@ def graph(
     (folder / "base.ttl").write_text(WIKIBASE)
     workspace = Workspace(folder / "workspace")
     with SparqlServer(store_of(WIKIBASE)) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("askgraph.graph.remote_profile.SMALL", 0)
-        patch.setattr("askgraph.graph.remote_arrays._SMALL", 0)
+        patch.setattr("askgraph.graph.remote_profile.MAX_DOWNLOAD_TRIPLES", 0)
+        patch.setattr("askgraph.graph.remote_arrays._MAX_COMPLETE_TRIPLES", 0)
         workspace.add("base", [folder / "base.ttl"] if request.param == "file" else [server.url])
         graph = workspace.graph("base")
         yield graph

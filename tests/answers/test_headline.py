@@ -16,7 +16,7 @@ from askgraph.answers import AnswerBuilder, arranged
 from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.answers.verbalize.values import ValueWriter
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.measures import unit_of_text
+from askgraph.graph.measures import parse_unit
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DATE_TIME, XSD_DECIMAL, XSD_DOUBLE, XSD_G_YEAR
 from askgraph.workspace import Workspace
@@ -138,10 +138,10 @@ def test_a_value_is_written_as_people_do(
 
 def test_a_unit_of_many_has_its_number_in_words_and_one_that_is_not_known_is_left_out() -> None:
     writer = ValueWriter(phrases_in("en"))
-    kilometre = unit_of_text("km")
+    kilometre = parse_unit("km")
     assert kilometre is not None
-    assert writer.add_unit("57.9", kilometre.times(1e6)) == "57.9 million km"
-    assert writer.add_unit("57.9", kilometre.times(7.0)) == "57.9"
+    assert writer.add_unit("57.9", kilometre.scale_by(1e6)) == "57.9 million km"
+    assert writer.add_unit("57.9", kilometre.scale_by(7.0)) == "57.9"
 
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.text("ab é", max_size=3)), max_size=12))

@@ -15,7 +15,7 @@ from tests.each import for_each
 from askgraph.answers.codec import answer_object
 from askgraph.answers.console import as_text
 from askgraph.answers.export import as_csv, as_workbook, matching, sheet_of
-from askgraph.evaluation.runs.one_question import step_object
+from askgraph.evaluation.runs.one_question import to_step_object
 from askgraph.server.mcp.ask import to_answered
 from askgraph.server.openai.answers import message_parts
 from askgraph.server.runs import answer_view
@@ -116,7 +116,7 @@ FORMATS: dict[str, Callable[[Outcome], str]] = {
     "json": lambda outcome: json.dumps(answer_object(outcome), ensure_ascii=False, indent=2),
     "batch": _batch_line,
     "trace": line_of,
-    "record": lambda outcome: json.dumps(step_object(outcome, rows=2), ensure_ascii=False),
+    "record": lambda outcome: json.dumps(to_step_object(outcome, max_rows=2), ensure_ascii=False),
     "rest": lambda outcome: answer_view(outcome, limit=2).model_dump_json(indent=2),
     "mcp": lambda outcome: to_answered(outcome, limit=2).model_dump_json(indent=2),
     "openai": lambda outcome: "\n\n".join(message_parts(outcome)),

@@ -5,7 +5,7 @@ import pytest
 from askgraph.answers.verbalize import in_words
 from askgraph.answers.verbalize.schema_facts import SchemaFacts
 from askgraph.errors import SetupError
-from askgraph.graph.glossary import glossary_text, read_glossary
+from askgraph.graph.glossary import format_glossary, parse_glossary
 
 PREFIX = "PREFIX : <http://x/> "
 GLOSSARY = """
@@ -25,7 +25,7 @@ least = "narrowest"
 
 
 def read(query: str) -> str:
-    facts = SchemaFacts(wordings=read_glossary(GLOSSARY, "words.toml").wordings)
+    facts = SchemaFacts(wordings=parse_glossary(GLOSSARY, "words.toml").wordings)
     return in_words(PREFIX + query, {}, facts=facts)
 
 
@@ -40,11 +40,11 @@ def test_a_wording_says_how_answers_speak_of_a_property() -> None:
 
 
 def test_a_wording_is_kept_in_the_file() -> None:
-    glossary = read_glossary(GLOSSARY, "words.toml")
-    assert read_glossary(glossary_text(glossary), "again.toml") == glossary
+    glossary = parse_glossary(GLOSSARY, "words.toml")
+    assert parse_glossary(format_glossary(glossary), "again.toml") == glossary
 
 
 @pytest.mark.parametrize("line", ['phrase = "x"\nsame_as = "b"', 'means = ["u:a"]\nperson = "yes"'])
 def test_a_wording_that_has_no_term_or_no_sense_is_refused(line: str) -> None:
     with pytest.raises(SetupError, match=r"words\.toml"):
-        read_glossary(f'[[entry]]\nword = "a"\n{line}\n', "words.toml")
+        parse_glossary(f'[[entry]]\nword = "a"\n{line}\n', "words.toml")

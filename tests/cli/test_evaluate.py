@@ -33,7 +33,7 @@ def test_evaluating_and_going_on(run: Run, tmp_path: Path) -> None:
     assert found["unanswerable"] == {"n": 1, "refused": 1} and list(found["by_tag"]) == ["easy"]
     kept = read_run(tmp_path / "kept")
     assert [(record.id, record.f1) for record in kept.records] == [("a", 1), ("b", 0), ("c", 1)]
-    assert [detail.steps[-1]["step"] for detail in kept.details()] == [
+    assert [detail.steps[-1]["step"] for detail in kept.iterate_details()] == [
         "answer",
         "answer",
         "refusal",

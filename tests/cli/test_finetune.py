@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from askgraph import sample
 from askgraph.cli import app
-from askgraph.training.settings import preset
+from askgraph.training.settings import build_settings
 from askgraph.training.train import train
 from askgraph.workspace import Workspace
 from askgraph.workspace.stages import Cross, DataSet, crossed
@@ -61,7 +61,7 @@ def test_models_are_trained_on_each_data_set_and_asked_about_all(place: Path) ->
 def test_a_stopped_study_goes_on_with_the_model_that_is_missing(place: Path) -> None:
     files = [place / "one.jsonl", place / "two.jsonl"]
     sets = tuple(DataSet(path.stem, path, path, "space") for path in files)
-    settings = preset("quick", epochs=1.0)
+    settings = build_settings("quick", epochs=1.0)
     study = Cross(str(place / "tiny"), sets, place / "out", settings, others=True, device="cpu")
     ended: list[str] = []
 

@@ -18,7 +18,7 @@ from tests.servers import faults
 from tests.servers.capped import CappedServer
 from tests.servers.described import DescribedServer
 
-from askgraph.graph.glossary import keep
+from askgraph.graph.glossary import add_note
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
@@ -129,7 +129,7 @@ def test_fetching_descriptions(place: Path, server: DescribedServer) -> None:
     assert done.returncode == 0, done.stderr
     graph = Workspace(place).graph("moons")
     result_of(graph.endpoint.close())
-    assert [one.name for one in graph.described] == ["Moons"]
+    assert [one.name for one in graph.descriptions] == ["Moons"]
     assert run(place, "show", "moons").stdout.startswith("# Dataset Moons: All.\n")
     Workspace(place).remove("moons")
     assert not Workspace(place).description("moons").exists()
@@ -201,7 +201,7 @@ def test_notes_of_agents_are_listed_and_removed(tmp_path: Path) -> None:
     result_of(graph.endpoint.close())
     assert graph.notes is not None
     for text, snapshot in (("One.", "before"), ("Two.", graph.snapshot), ("Three.", "before")):
-        keep(graph.notes, text, snapshot)
+        add_note(graph.notes, text, snapshot)
 
     def run(*words: object) -> Done:
         return askgraph("metadata", "notes", *words, workspace=place.folder, folder=tmp_path)

@@ -14,7 +14,7 @@ from askgraph.cli import app
 from askgraph.errors import SetupError
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.settings import ModelSettings
-from askgraph.methods.tools import SETS
+from askgraph.methods.tools import TOOL_SETS
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer
@@ -35,7 +35,7 @@ def run(*arguments: str) -> Result:
 def test_listing_methods() -> None:
     # Every method is listed with what it does.
     listed = json.loads(run("--json").stdout)
-    names = [name.replace("_", "-") for name in plugins.names("method")]
+    names = [name.replace("_", "-") for name in plugins.list_names("method")]
     assert [one["name"] for one in listed] == names
     assert all(one["does"] and one["does"].split()[0] in run().stdout for one in listed)
     # A method without a paper has its defaults alone.
@@ -66,7 +66,7 @@ def test_both_presets_of_a_method_stand_side_by_side(name: str) -> None:
 
 
 def test_every_setting_says_what_it_does() -> None:
-    for name in plugins.names("method"):
+    for name in plugins.list_names("method"):
         settings = json.loads(run(name, "--json").stdout)["settings"]
         assert settings and [key for key, one in settings.items() if not one["help"]] == [], name
     settings = json.loads(run("guided", "--json").stdout)["settings"]
@@ -85,14 +85,14 @@ def run_tools(*arguments: str) -> Result:
 def test_listing_tools() -> None:
     # Every tool is listed with its sets.
     listed = json.loads(run_tools("--json").stdout)
-    assert tuple(tool["name"] for tool in listed) == plugins.names("tool")
+    assert tuple(tool["name"] for tool in listed) == plugins.list_names("tool")
     assert {tool["name"]: tool["sets"] for tool in listed}["search_entity"] == ["S", "S_E"]
-    for name in plugins.names("tool"):
+    for name in plugins.list_names("tool"):
         assert name in run_tools().stdout
     # A set is shown as a model gets it.
     schemas = json.loads(run_tools("--set", "best", "--json").stdout)
     shown = run_tools("--set", "best").stdout
-    assert tuple(schema["name"] for schema in schemas) == SETS["best"]
+    assert tuple(schema["name"] for schema in schemas) == TOOL_SETS["best"]
     answer = schemas[0]
     assert answer["parameters"]["type"] == "object" and "query" in answer["parameters"]["required"]
     total = sum(schema["tokens"] for schema in schemas)

@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 from askgraph.cli import expanded
 from askgraph.cli.evaluate import By, compare, report
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.page import BUILT
-from askgraph.evaluation.reports.report_sheets import BY
+from askgraph.evaluation.reports.page import BUILD_FOLDER
+from askgraph.evaluation.reports.report_sheets import SHEET_BUILDERS
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_comparisons(runs: Path) -> None:
     # A folder that is no run is an error.
     assert isinstance(call("report", runs).exception, SetupError)
     # Every way to take figures apart can be asked for.
-    assert [by.value for by in By] == list(BY)
+    assert [by.value for by in By] == list(SHEET_BUILDERS)
     # A comparison says how sure it is.
     found = call("compare", f"{runs / 'one'}:graph-search", runs / "two", "--json")
     told = json.loads(found.stdout)
@@ -127,7 +127,7 @@ def test_stories_are_no_table_and_no_page(runs: Path, other: list[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not BUILT.is_dir(), reason="the page is not built: make page")
+@pytest.mark.skipif(not BUILD_FOLDER.is_dir(), reason="the page is not built: make page")
 def test_a_page_is_written_beside_the_report(runs: Path) -> None:
     pytest.importorskip("altair", reason="the page needs the extra 'evaluation'")
     pytest.importorskip("vl_convert", reason="the page needs the extra 'evaluation'")

@@ -49,8 +49,10 @@ def test_predictions_become_a_run(run: Run, tmp_path: Path) -> None:
         ("b", 0, "no prediction"),
         ("c", 1, None),
     ]
-    assert {record.method for record in kept.records} == {"theirs"} and kept.complete
-    assert [detail.key for detail in kept.details()] == [record.key for record in kept.records]
+    assert {record.method for record in kept.records} == {"theirs"} and kept.is_complete
+    assert [detail.key for detail in kept.iterate_details()] == [
+        record.key for record in kept.records
+    ]
     report = run("report", "kept", "--json")
     assert json.loads(report.stdout)["groups"] == json.loads(done.stdout)["groups"]
     # People see a table.
@@ -123,7 +125,7 @@ def test_judges(run: Run, tmp_path: Path, llm_server: LlmServer) -> None:
     again = run(*words)
     assert done.returncode == 0, done.stderr
     records = {record.id: record for record in read_run(tmp_path / "kept").records}
-    judged = {name: record.score("judge").f1 for name, record in records.items()}
+    judged = {name: record.get_score("judge").f1 for name, record in records.items()}
     assert judged == {"a": 1, "b": 1, "v": 0}
     assert {name: record.f1 for name, record in records.items()} == {"a": 1, "b": 0, "v": 1}
     assert "The judge and the metric" in done.stdout and "66.7" in done.stdout

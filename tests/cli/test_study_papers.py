@@ -15,7 +15,7 @@ from tests.servers.llm import LlmServer, Turn
 from typer.testing import CliRunner
 
 from askgraph.cli import app
-from askgraph.evaluation.metrics.linking import links
+from askgraph.evaluation.metrics.linking import extract_links
 from askgraph.evaluation.studies.papers import PAPERS, read_paper
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
@@ -40,7 +40,7 @@ def knowing(asked: dict[str, Any]) -> list[Turn] | dict[str, Any]:
     line = max(GOLD.values(), key=lambda one: plain.rfind(one["question"]))
     gold = line["sparql"]
     if "messages" not in asked:
-        return linked(sorted(links(gold).entities))
+        return linked(sorted(extract_links(gold).entities))
     if tools := asked.get("tools"):
         answer = next(one["function"] for one in tools if one["function"]["name"] == "answer")
         names = answer["parameters"]["properties"]

@@ -16,10 +16,10 @@ from tests.each import for_each
 
 from askgraph import plugins
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import Benchmark, Contents
-from askgraph.evaluation.benchmarks.formats import detected, read_benchmark
+from askgraph.evaluation.benchmarks import Benchmark, BenchmarkContents
+from askgraph.evaluation.benchmarks.formats import detect_format, read_benchmark
 
-NAMES = plugins.names("benchmark")
+NAMES = plugins.list_names("benchmark")
 SAMPLES = Path(__file__).with_name("benchmark_samples")
 
 
@@ -170,14 +170,14 @@ def test_any_cut_leaves_questions_or_an_error(
     broken()
 
 
-def readable(name: str, path: Path) -> Contents | None:
+def readable(name: str, path: Path) -> BenchmarkContents | None:
     """What a reader makes of a file; None for a `SetupError`."""
     try:
         contents = reader(name).read(path)
     except SetupError as error:
         assert path.name in str(error)
         return None
-    assert all(item.place and item.reason for item in contents.unreadable)
+    assert all(item.location and item.reason for item in contents.unreadable)
     return contents
 
 
@@ -210,7 +210,7 @@ def test_each_format_is_told_from_the_other_samples(tmp_path: Path) -> None:
     for name in NAMES:
         folder = tmp_path / name
         folder.mkdir()
-        assert detected(written(folder, name)) == name
+        assert detect_format(written(folder, name)) == name
 
 
 def test_the_documentation_names_each_format_with_its_title() -> None:

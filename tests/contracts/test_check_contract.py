@@ -20,10 +20,10 @@ def subject(query: str) -> Subject:
 
 
 def test_the_usual_checks_are_all_there_are() -> None:
-    assert sorted(CHECKS) == list(plugins.names("check"))
+    assert sorted(CHECKS) == list(plugins.list_names("check"))
 
 
-@for_each("name", plugins.names("check"))
+@for_each("name", plugins.list_names("check"))
 @for_each("query", QUERIES)
 def test_a_check_gives_findings_whatever_the_query(name: str, query: str) -> None:
     check: Check = plugins.load("check", name)

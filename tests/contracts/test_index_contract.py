@@ -16,9 +16,9 @@ from tests.each import for_each
 from askgraph.errors import SetupError
 from askgraph.index import DiskIndex, Resource
 from askgraph.index.folder import check_files
-from askgraph.plugins import load, names
+from askgraph.plugins import list_names, load
 
-INDICES = tuple(name for name in names("index") if name != "opensearch")
+INDICES = tuple(name for name in list_names("index") if name != "opensearch")
 ON_DISK = tuple(name for name in INDICES if name != "postgresql")
 
 EX = "http://example.org/"

@@ -16,7 +16,7 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Choice, Finish, Request, ToolCall
 from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.methods import Method, converses
+from askgraph.methods import Method, can_follow_up
 from askgraph.sparql.results import value_of
 from askgraph.trace import (
     Answer,
@@ -33,7 +33,7 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.replay import replayed
 from askgraph.workspace.run_sync import head_of, result_of
 
-METHODS = plugins.names("method")
+METHODS = plugins.list_names("method")
 PUBLISHED = [name for name in METHODS if hasattr(plugins.load("method", name), "published")]
 GRAPHS = ("moons", "empty", "blanks")
 ASKED = ("nothing", "stop words", "emoji", "one very long word", "SPARQL", "lone surrogate")
@@ -299,7 +299,7 @@ async def test_every_method_understands_a_question_that_follows_another(
     )
 
     answer = attempt_of(steps.outcome)
-    assert converses(method) and answer is not None, steps.outcome
+    assert can_follow_up(method) and answer is not None, steps.outcome
     assert {value_of(term) for row in answer.result.rows for term in row[:1]} == wanted
 
 

@@ -9,24 +9,24 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 from tests.each import for_each
 
-from askgraph.evaluation import Metric, Score, Table
-from askgraph.plugins import load, names
+from askgraph.evaluation import Metric, ResultTable, Score
+from askgraph.plugins import list_names, load
 from askgraph.sparql.results import SelectResult
 from askgraph.sparql.vocabulary import XSD_DOUBLE, XSD_INTEGER
 
-METRICS = names("metric")
+METRICS = list_names("metric")
 BY_ORDER = {"hits_at_1"}  # what comes first is what it is about
 
 ODD = {
-    "no columns": Table((), ()),
-    "rows without columns": Table((), ((), ())),
-    "no rows": Table(("x", "y"), ()),
-    "only unbound cells": Table.of_json(["x", "y"], [[None, None], [None, None]]),
-    "some unbound cells": Table.of_json(["x", "y"], [["Io", None], [None, "Io"]]),
-    "yes": Table.of_boolean(True),
-    "no": Table.of_boolean(False),
-    "huge numbers": Table.of_json(["x"], [[10**60 + 1], [10**59], [-(10**59)], [1e300]]),
-    "no number": Table.of_result(
+    "no columns": ResultTable((), ()),
+    "rows without columns": ResultTable((), ((), ())),
+    "no rows": ResultTable(("x", "y"), ()),
+    "only unbound cells": ResultTable.from_json(["x", "y"], [[None, None], [None, None]]),
+    "some unbound cells": ResultTable.from_json(["x", "y"], [["Io", None], [None, "Io"]]),
+    "yes": ResultTable.from_boolean(True),
+    "no": ResultTable.from_boolean(False),
+    "huge numbers": ResultTable.from_json(["x"], [[10**60 + 1], [10**59], [-(10**59)], [1e300]]),
+    "no number": ResultTable.from_result(
         SelectResult(
             ("x",),
             tuple(
@@ -36,10 +36,12 @@ ODD = {
             ),
         )
     ),
-    "blank nodes": Table.of_result(SelectResult(("x",), ((BlankNode("a"),), (BlankNode("b"),)))),
-    "the same row often": Table.of_json(["x", "y"], [["Io", "Io"]] * 20),
-    "many columns": Table.of_json([f"v{at}" for at in range(40)], [list(range(40))]),
-    "many rows": Table.of_json(["x", "y"], [[at, f"crater {at}"] for at in range(1100)]),
+    "blank nodes": ResultTable.from_result(
+        SelectResult(("x",), ((BlankNode("a"),), (BlankNode("b"),)))
+    ),
+    "the same row often": ResultTable.from_json(["x", "y"], [["Io", "Io"]] * 20),
+    "many columns": ResultTable.from_json([f"v{at}" for at in range(40)], [list(range(40))]),
+    "many rows": ResultTable.from_json(["x", "y"], [[at, f"crater {at}"] for at in range(1100)]),
 }
 
 every_metric = for_each("name", METRICS)
@@ -53,14 +55,14 @@ terms = st.one_of(
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> Table:
+def tables(draw: st.DrawFn) -> ResultTable:
     width = draw(st.integers(0, 3))
     rows = draw(st.lists(st.tuples(*[terms] * width), max_size=5))
-    return Table.of_result(SelectResult(tuple("xyz"[:width]), tuple(rows)))
+    return ResultTable.from_result(SelectResult(tuple("xyz"[:width]), tuple(rows)))
 
 
 @st.composite
-def tables_turned(draw: st.DrawFn) -> tuple[Table, Table]:
+def tables_turned(draw: st.DrawFn) -> tuple[ResultTable, ResultTable]:
     """A table, and the same with its rows in another order."""
     table = draw(tables())
     order = draw(st.permutations(range(len(table.rows))))
@@ -88,7 +90,7 @@ def test_odd_tables_are_scored_between_0_and_1(name: str, predicted: str) -> Non
 
 @every_metric
 @given(predicted=tables(), gold=tables())
-def test_scores_lie_between_0_and_1(name: str, predicted: Table, gold: Table) -> None:
+def test_scores_lie_between_0_and_1(name: str, predicted: ResultTable, gold: ResultTable) -> None:
     check(metric(name)(predicted, gold))
 
 
@@ -96,7 +98,7 @@ def test_scores_lie_between_0_and_1(name: str, predicted: Table, gold: Table) ->
 @for_each("name", [name for name in METRICS if name not in BY_ORDER])
 @given(predicted=tables_turned(), gold=tables_turned())
 def test_the_order_of_rows_does_not_count(
-    name: str, predicted: tuple[Table, Table], gold: tuple[Table, Table]
+    name: str, predicted: tuple[ResultTable, ResultTable], gold: tuple[ResultTable, ResultTable]
 ) -> None:
     score, turned = metric(name)(predicted[0], gold[0]), metric(name)(predicted[1], gold[1])
     assert turned.f1 == pytest.approx(score.f1)
@@ -104,7 +106,7 @@ def test_the_order_of_rows_does_not_count(
 
 @every_metric
 def test_one_right_value_is_right_and_one_wrong_value_is_wrong(name: str) -> None:
-    io, europa = Table.of_json(["x"], [["Io"]]), Table.of_json(["x"], [["Europa"]])
+    io, europa = ResultTable.from_json(["x"], [["Io"]]), ResultTable.from_json(["x"], [["Europa"]])
     assert metric(name)(io, io) == Score(1.0, 1.0, 1.0)
     assert metric(name)(europa, io) == Score(0.0, 0.0, 0.0)
 

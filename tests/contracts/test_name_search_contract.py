@@ -26,11 +26,11 @@ from askgraph.errors import (
     SetupError,
 )
 from askgraph.index.name_search import NameSearch, Naming, SparqlNameSearch, in_sparql, name_search
-from askgraph.plugins import load, names
+from askgraph.plugins import list_names, load
 from askgraph.sparql.judge import checked
 from askgraph.sparql.lexer import lexed
 
-SEARCHES = names("name_search")
+SEARCHES = list_names("name_search")
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 RECORDED = Path(__file__).parent / "name_search"
 TEXTS = ("Ada Lovelace", "Turing")

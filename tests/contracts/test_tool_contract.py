@@ -13,15 +13,15 @@ from askgraph import plugins
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall, ToolSchema, estimated_tokens
-from askgraph.methods.tools import SETS, Context
-from askgraph.methods.tools.term_text import STANDARD
-from askgraph.methods.tools.toolbox import GraphToolbox, set_schemas
+from askgraph.methods.tools import TOOL_SETS, Context
+from askgraph.methods.tools.term_text import STANDARD_NAMESPACES
+from askgraph.methods.tools.toolbox import GraphToolbox, build_schemas
 from askgraph.sample import graph_path
 from askgraph.sparql.lexer import tokens
 from askgraph.trace import Observation, Question
 from askgraph.workspace.run_sync import result_of
 
-TOOLS = plugins.names("tool")
+TOOLS = plugins.list_names("tool")
 ASKING = ("answer", "execute", "list", "why_empty")  # nothing without an endpoint
 QUESTION = Question("Which moons orbit Jupiter?")
 PREFIXES = {
@@ -72,7 +72,7 @@ def near(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 
 
 def schema(tool: str) -> ToolSchema:
-    return set_schemas([tool])[0]
+    return build_schemas([tool])[0]
 
 
 def properties(tool: str) -> Mapping[str, Mapping[str, object]]:
@@ -149,7 +149,7 @@ async def test_every_iri_of_the_graph_that_is_shown_counts_as_seen(
             found = await plugins.load("tool", tool)(context, **given)
         except (QueryError, ServiceError) as problem:
             found = Observation(str(problem), failed=True)
-        known = context.seen | set(found.seen) | set(iris_in(json.dumps(given), near))
+        known = context.shown_iris | set(found.seen) | set(iris_in(json.dumps(given), near))
         assert set(iris_in(found.text, near)) <= known, given
 
 
@@ -161,7 +161,11 @@ def iris_in(text: str, graph: KnowledgeGraph) -> Iterator[str]:
         prefix, colon, local = token.text.partition(":")
         iri = token.text[1:-1] if token.kind == "iri" else namespaces.get(prefix, "") + local
         is_name = token.kind in ("iri", "pname") and colon and local
-        if is_name and not iri.startswith(STANDARD) and graph.arrays.terms.iri(iri) is not None:
+        if (
+            is_name
+            and not iri.startswith(STANDARD_NAMESPACES)
+            and graph.arrays.terms.find_iri(iri) is not None
+        ):
             yield iri
 
 
@@ -198,4 +202,4 @@ def test_a_call_that_is_cancelled_in_the_middle_leaves_no_task_behind(tool: str)
 
 
 def test_the_sets_of_tools_are_there() -> None:
-    assert {tool for some in SETS.values() for tool in some} <= set(TOOLS)
+    assert {tool for some in TOOL_SETS.values() for tool in some} <= set(TOOLS)

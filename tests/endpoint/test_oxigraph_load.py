@@ -36,11 +36,13 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def triples_of(arrays: GraphArrays) -> set[str]:
-    text = arrays.terms.text
+    text = arrays.terms.get_text
     return {
-        f"{text(s)} <{arrays.iri_of(p)}> {text(o)}"
+        f"{text(s)} <{arrays.get_predicate_iri(p)}> {text(o)}"
         for p in range(len(arrays.predicates))
-        for s, o in zip(*map(np.ndarray.tolist, arrays.pairs(arrays.ends(p), p)), strict=True)
+        for s, o in zip(
+            *map(np.ndarray.tolist, arrays.get_edges(arrays.get_ends(p), p)), strict=True
+        )
     }
 
 
@@ -55,7 +57,7 @@ def test_arrays_hold_the_very_terms_of_the_store(
     stored = {str(quad.triple) for quad in Store.read_only(str(tmp_path / "store"))}
     assert triples_of(arrays) == stored
     assert len(arrays) == len(stored)
-    assert [arrays.terms.text(at) for at in range(len(arrays.terms))] == sorted(
+    assert [arrays.terms.get_text(at) for at in range(len(arrays.terms))] == sorted(
         {term for line in stored for term in line.split(" ", 2)}, key=str.encode
     )
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 import pytest
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.executors import completed
+from askgraph.evaluation.executors import run_concurrently
 from askgraph.evaluation.executors.processes import Processes
 
 
@@ -26,7 +26,7 @@ async def test_all_are_done_and_never_more_than_allowed_at_once() -> None:
         running -= 1
         return item
 
-    results = [result async for result in completed(range(20), work, concurrency=3)]
+    results = [result async for result in run_concurrently(range(20), work, concurrency=3)]
 
     assert sorted(results) == list(range(20)) and most == 3
 
@@ -35,7 +35,7 @@ async def test_one_at_a_time_keeps_the_order() -> None:
     async def work(item: int) -> int:
         return item
 
-    assert [r async for r in completed(range(5), work, concurrency=1)] == [0, 1, 2, 3, 4]
+    assert [r async for r in run_concurrently(range(5), work, concurrency=1)] == [0, 1, 2, 3, 4]
 
 
 async def test_leaving_early_cancels_the_rest() -> None:
@@ -49,7 +49,7 @@ async def test_leaving_early_cancels_the_rest() -> None:
             raise
         return item
 
-    async with aclosing(completed(range(3), work, concurrency=3)) as stream:
+    async with aclosing(run_concurrently(range(3), work, concurrency=3)) as stream:
         async for result in stream:
             assert result == 0
             break
@@ -62,7 +62,7 @@ async def test_an_error_comes_through() -> None:
         raise ValueError(item)
 
     with pytest.raises(ValueError, match="0"):
-        async with aclosing(completed(range(3), work, concurrency=1)) as stream:
+        async with aclosing(run_concurrently(range(3), work, concurrency=1)) as stream:
             async for _ in stream:
                 pass
 
@@ -76,7 +76,7 @@ async def test_what_is_finished_beside_an_error_comes_before_it() -> None:
 
     finished = []
     with pytest.raises(ValueError, match="0"):
-        async with aclosing(completed(range(4), work, concurrency=4)) as stream:
+        async with aclosing(run_concurrently(range(4), work, concurrency=4)) as stream:
             async for result in stream:
                 finished.append(result)
 
@@ -90,7 +90,7 @@ async def test_an_item_is_taken_after_the_results_before_it_were_seen() -> None:
         return item
 
     items = takewhile(lambda _: len(seen) < 2, range(9))
-    async for result in completed(items, work, concurrency=1):
+    async for result in run_concurrently(items, work, concurrency=1):
         seen.append(result)
 
     assert seen == [0, 1]
@@ -109,7 +109,7 @@ def test_processes(processes: Processes) -> None:
     # A worker that dies loses its calls.
     pid = processes.submit(os.getpid).result(30)
     call = processes.submit(os.kill, pid, signal.SIGKILL)
-    assert isinstance(call.exception(30), processes.lost)
+    assert isinstance(call.exception(30), processes.worker_death_errors)
     # Closing does not wait for what is under way.
     processes = Processes(1)
     pid = processes.submit(os.getpid).result(30)
@@ -117,7 +117,7 @@ def test_processes(processes: Processes) -> None:
     while not call.running():
         time.sleep(0.01)
     processes.close()
-    assert isinstance(call.exception(30), processes.lost)
+    assert isinstance(call.exception(30), processes.worker_death_errors)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     # Processes are on this machine.

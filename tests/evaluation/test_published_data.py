@@ -13,7 +13,7 @@ from pyoxigraph import Literal
 from tests.each import for_each
 
 from askgraph.errors import QueryError
-from askgraph.evaluation import Table
+from askgraph.evaluation import ResultTable
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.metrics.sets import flattened, text2sparql
 from askgraph.sparql.judge import checked
@@ -75,7 +75,7 @@ def test_every_stored_answer_is_kept(name: str) -> None:
         (stored,) = item["answers"]
         assert question.answers is not None
         if "boolean" in stored:
-            assert question.answers == Table.of_boolean(stored["boolean"])
+            assert question.answers == ResultTable.from_boolean(stored["boolean"])
         else:
             values = {
                 value["value"] for row in stored["results"]["bindings"] for value in row.values()
@@ -113,7 +113,7 @@ def test_published_files() -> None:
     assert name == "shacl_examples" and (files, len(scanned)) == (1236, 1227)
     # Several comments of an example are told apart by a number or a language at the end.
     read = {re.sub(r"(#\d|@\w+)$", "", question.id) for question in contents.questions}
-    listed = {item.place.rpartition("<")[2].rstrip(">") for item in contents.unreadable}
+    listed = {item.location.rpartition("<")[2].rstrip(">") for item in contents.unreadable}
     assert read | listed == scanned and not read & listed
     assert {item.reason for item in contents.unreadable} == {
         "a CONSTRUCT query gives triples, which cannot be scored as rows",
@@ -159,9 +159,9 @@ def read(path: Path) -> dict[str, Any]:
     return content
 
 
-def table(values: dict[str, int] | None) -> Table:
+def table(values: dict[str, int] | None) -> ResultTable:
     """A stored result, whose keys are its values; an ASK query gives the key "true" either way."""
-    return Table.of_json(["value"], [[value] for value in values or {}])
+    return ResultTable.from_json(["value"], [[value] for value in values or {}])
 
 
 @pytest.mark.slow
@@ -188,8 +188,10 @@ def test_official_scores() -> None:
     assert (compared, corrected) == (1400, 39)
 
 
-def stored(values: dict[str, int] | None) -> Table:
+def stored(values: dict[str, int] | None) -> ResultTable:
     """A stored result as the endpoint gave it: an ASK query's has its answer as a number."""
     if values and set(values) == {"true"}:
-        return Table.of_boolean(bool(values["true"]))
-    return Table.of_result(SelectResult(("value",), tuple((Literal(v),) for v in values or {})))
+        return ResultTable.from_boolean(bool(values["true"]))
+    return ResultTable.from_result(
+        SelectResult(("value",), tuple((Literal(v),) for v in values or {}))
+    )

@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.evaluation import Table
+from askgraph.evaluation import ResultTable
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.questions import GoldQuestion, of_graph, question_object, write_questions
+from askgraph.evaluation.questions import (
+    GoldQuestion,
+    filter_by_graph,
+    to_question_object,
+    write_questions,
+)
 from askgraph.sample import questions_path
 
 
@@ -40,7 +45,7 @@ def test_reading_questions(tmp_path: Path) -> None:
         text="How many moons?",
         language="en",
         sparql="SELECT …",
-        answers=Table.of_json(["n"], [[2]]),
+        answers=ResultTable.from_json(["n"], [[2]]),
         tags=("count",),
         graph="moons.ttl",
     )
@@ -73,7 +78,7 @@ def test_files_and_answers(tmp_path: Path) -> None:
     # Stored answers without a query are gold.
     line = {"id": "q", "question": "?", "sparql": None, "answers": {"boolean": False}}
     (question,) = read_questions(write(tmp_path, line), need_gold=True)
-    assert question.answers == Table.of_boolean(False) and not question.unanswerable
+    assert question.answers == ResultTable.from_boolean(False) and not question.unanswerable
     # Blank lines and a byte order mark are passed over.
     path = tmp_path / "questions.jsonl"
     path.write_bytes('\ufeff\n{"id": "a", "question": "A\u2028B?"}\r\n\n'.encode())
@@ -174,19 +179,19 @@ def test_prefixes_and_graphs(tmp_path: Path) -> None:
     assert [q.text for q in examples] == [q.text for q in lines]
     assert [q.unanswerable for q in examples] == [q.unanswerable for q in lines]
     # A question that names no graph is not one about a graph that is required.
-    chosen = of_graph(about("cars.ttl", "pets.ttl", None), "cars", required=True)
+    chosen = filter_by_graph(about("cars.ttl", "pets.ttl", None), "cars", required=True)
     assert [question.id for question in chosen] == ["0"]
     with pytest.raises(SetupError, match="no question is about 'cars'; none has a 'kg'"):
-        of_graph(about(None, None), "cars", required=True)
+        filter_by_graph(about(None, None), "cars", required=True)
     # Questions over one graph are asked whatever its name.
-    assert len(of_graph(about("cars.ttl", None), "mine")) == 2
+    assert len(filter_by_graph(about("cars.ttl", None), "mine")) == 2
     with pytest.raises(SetupError, match=r"about 'mine'; their 'kg' names cars\.ttl"):
-        of_graph(about("cars.ttl"), "mine", required=True)
+        filter_by_graph(about("cars.ttl"), "mine", required=True)
     with pytest.raises(SetupError, match=r"names cars\.ttl, pets\.ttl"):
-        of_graph(about("cars.ttl", "pets.ttl"), "mine")
+        filter_by_graph(about("cars.ttl", "pets.ttl"), "mine")
     # Open prefixes are declared.
     question = GoldQuestion("q", "?", sparql="ASK { ex:Io a ex:Moon }")
-    line = question_object(question, prefixes={"ex": "http://example.org/"})
+    line = to_question_object(question, prefixes={"ex": "http://example.org/"})
     assert line["sparql"] == "PREFIX ex: <http://example.org/>\nASK { ex:Io a ex:Moon }"
 
 
@@ -213,7 +218,7 @@ def about(*graphs: str | None) -> list[GoldQuestion]:
 
 @for_each("name", ["cars", "cars.ttl", "/data/kg/cars.ttl"])
 def test_of_questions_over_several_graphs_those_of_one_are_taken(name: str) -> None:
-    chosen = of_graph(about("cars.ttl", "pets.ttl", None), name)
+    chosen = filter_by_graph(about("cars.ttl", "pets.ttl", None), name)
     assert [question.id for question in chosen] == ["0", "2"]
 
 
@@ -223,7 +228,7 @@ FULL = GoldQuestion(
     "Wie viele?",
     language="de",
     sparql="SELECT ?n {}",
-    answers=Table.of_json(["n", "m"], [[2, "2020-01-01"], [None, True], [0.5, "007"]]),
+    answers=ResultTable.from_json(["n", "m"], [[2, "2020-01-01"], [None, True], [0.5, "007"]]),
     tags=("count",),
     graph="space.ttl",
     split="test",
@@ -237,8 +242,8 @@ FULL = GoldQuestion(
         FULL,
         GoldQuestion("c", "?", unanswerable=True),
         GoldQuestion("d", "?", sparql="ASK {}", tags=("unanswerable",), unanswerable=True),
-        GoldQuestion("e", "?", answers=Table.of_boolean(False)),
-        GoldQuestion("f", "?", answers=Table.of_json(["n"], [])),
+        GoldQuestion("e", "?", answers=ResultTable.from_boolean(False)),
+        GoldQuestion("f", "?", answers=ResultTable.from_json(["n"], [])),
     ],
 )
 def test_what_is_read_back_is_the_same_question(question: GoldQuestion, tmp_path: Path) -> None:
@@ -253,15 +258,18 @@ VALUES = st.one_of(
 
 @given(st.lists(st.tuples(VALUES, VALUES), max_size=4))
 def test_stored_answers_keep_their_values(rows: list[tuple[object, object]]) -> None:
-    answers = Table.of_json(["a", "b"], rows)
-    written = question_object(GoldQuestion("q", "?", answers=answers))["answers"]
-    assert isinstance(written, dict) and Table.of_json(written["vars"], written["rows"]) == answers
+    answers = ResultTable.from_json(["a", "b"], rows)
+    written = to_question_object(GoldQuestion("q", "?", answers=answers))["answers"]
+    assert (
+        isinstance(written, dict)
+        and ResultTable.from_json(written["vars"], written["rows"]) == answers
+    )
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     write_questions(path, [PLAIN])
-    unfit = GoldQuestion("x", "?", answers=Table(("n",), ((("number", float("nan")),),)))
+    unfit = GoldQuestion("x", "?", answers=ResultTable(("n",), ((("number", float("nan")),),)))
 
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_questions(path, [unfit])

@@ -9,7 +9,7 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import remote_profile
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
+from askgraph.graph.local_profile import build_profile
 from askgraph.graph.profile import Profile
 from askgraph.graph.remote_profile import profile_endpoint
 from askgraph.index.names import Name
@@ -25,13 +25,13 @@ def store() -> Store:
 
 @pytest.fixture(scope="session")
 def exact(store: Store) -> Profile:
-    return profile_of(build_arrays(store))
+    return build_profile(build_arrays(store))
 
 
 @pytest.fixture
 def big(monkeypatch: pytest.MonkeyPatch) -> None:
     """No graph is small enough to be fetched."""
-    monkeypatch.setattr(remote_profile, "SMALL", 0)
+    monkeypatch.setattr(remote_profile, "MAX_DOWNLOAD_TRIPLES", 0)
 
 
 async def profiled(server: SparqlServer, **bounds: Any) -> tuple[Profile, list[Name]]:

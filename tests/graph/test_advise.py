@@ -4,10 +4,10 @@ import pytest
 from pyoxigraph import RdfFormat, parse
 from tests.graphs_in_regions import FIRMS
 
-from askgraph.graph.advice import Advice, advice_for, defined_by
+from askgraph.graph.advice import Advice, build_definitions, collect_advice
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.definitions import DefinedProperty, NodeName
-from askgraph.graph.local_profile import profile_of
+from askgraph.graph.local_profile import build_profile
 from askgraph.sparql.serializer import text_of
 
 PLACE = "http://example.org/"
@@ -16,7 +16,7 @@ PLACE = "http://example.org/"
 @pytest.fixture(scope="module")
 def advice() -> tuple[Advice, ...]:
     arrays = build_arrays(parse(FIRMS, RdfFormat.TURTLE))
-    return advice_for(profile_of(arrays), arrays)
+    return collect_advice(build_profile(arrays), arrays)
 
 
 def ways(advice: tuple[Advice, ...], kind: str) -> dict[str, str]:
@@ -69,6 +69,6 @@ def test_terms_without_words_are_counted(advice: tuple[Advice, ...]) -> None:
 def test_two_ways_to_the_same_property_are_alternatives(advice: tuple[Advice, ...]) -> None:
     twice = [one for one in advice if one.kind == "nary"][:1] * 2
 
-    made = defined_by(twice, {})
+    made = build_definitions(twice, {})
 
     assert [text_of(one.path).count("|") for one in made.properties] == [1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QuerySolutions, Store, Triple
 from tests.each import for_each
 
-from askgraph.graph.arrays import GraphArrays, Ids, build_arrays, distinct, in_both
+from askgraph.graph.arrays import GraphArrays, Ids, build_arrays, deduplicate, intersect
 
 PLACE = "http://example.org/"
 NODES = [NamedNode(PLACE + name) for name in "abcde"] + [BlankNode("x"), BlankNode("y")]
@@ -44,7 +44,7 @@ def ids_of(graph: GraphArrays, terms: Sequence[Term]) -> Ids:
 
 
 def texts(graph: GraphArrays, ids: Ids) -> list[str]:
-    return [graph.terms.text(int(at)) for at in ids]
+    return [graph.terms.get_text(int(at)) for at in ids]
 
 
 def edges(
@@ -63,7 +63,7 @@ def test_steps_and_pairs_are_those_of_the_triples(
     assert len(graph) == len(set(triples))
     nodes = ids_of(graph, list(start))
     for predicate in PREDICATES:
-        number = graph.number(predicate.value)
+        number = graph.get_predicate_number(predicate.value)
         wanted = {
             pair
             for pair in edges(triples, predicate, inverse=inverse)
@@ -72,7 +72,7 @@ def test_steps_and_pairs_are_those_of_the_triples(
         if number is None:
             assert not edges(triples, predicate, inverse=inverse)
             continue
-        sources, targets = graph.pairs(nodes, number, inverse=inverse)
+        sources, targets = graph.get_edges(nodes, number, inverse=inverse)
         found = list(zip(texts(graph, sources), texts(graph, targets), strict=True))
         assert len(found) == len(wanted)
         assert set(found) == wanted
@@ -89,14 +89,14 @@ def test_a_closure_is_what_a_path_of_one_or_more_steps_reaches(
 ) -> None:
     graph, store = build_arrays(triples), Store()
     store.extend([Quad(t.subject, t.predicate, t.object) for t in triples])
-    number, nodes = graph.number(PLACE + "p"), ids_of(graph, [start])
+    number, nodes = graph.get_predicate_number(PLACE + "p"), ids_of(graph, [start])
     if number is None or not len(nodes):
         return
     path = f"{start} ^<{PLACE}p>+ ?x" if inverse else f"{start} <{PLACE}p>+ ?x"
     result = store.query(f"SELECT DISTINCT ?x {{ {path} }}")
     assert isinstance(result, QuerySolutions)
     wanted = {str(row["x"]) for row in result}
-    assert set(texts(graph, graph.closure(nodes, number, inverse=inverse))) == wanted
+    assert set(texts(graph, graph.compute_closure(nodes, number, inverse=inverse))) == wanted
 
 
 @given(triples=TRIPLES, start=st.sets(st.sampled_from(NODES)), inverse=st.booleans())
@@ -105,9 +105,9 @@ def test_the_predicates_of_nodes_come_with_their_numbers_of_edges(
     triples: list[Triple], start: set[Term], inverse: bool
 ) -> None:
     graph = build_arrays(triples)
-    numbers, counts = graph.predicates_of(ids_of(graph, list(start)), inverse=inverse)
-    assert graph.present(ids_of(graph, list(start)), inverse=inverse) == {*numbers.tolist()}
-    found = {graph.iri_of(int(n)): int(c) for n, c in zip(numbers, counts, strict=True)}
+    numbers, counts = graph.count_predicates(ids_of(graph, list(start)), inverse=inverse)
+    assert graph.get_predicates(ids_of(graph, list(start)), inverse=inverse) == {*numbers.tolist()}
+    found = {graph.get_predicate_iri(int(n)): int(c) for n, c in zip(numbers, counts, strict=True)}
     ends = [(t.object if inverse else t.subject, t.predicate.value) for t in set(triples)]
     wanted: dict[str, int] = {}
     for end, predicate in ends:
@@ -121,14 +121,16 @@ def test_the_predicates_of_nodes_come_with_their_numbers_of_edges(
 def test_ends_sizes_and_degrees_are_those_of_the_triples(triples: list[Triple]) -> None:
     graph = build_arrays(triples)
     for number in range(len(graph.predicates)):
-        own = {t for t in triples if t.predicate.value == graph.iri_of(number)}
-        assert graph.size(number) == len(own)
-        assert set(texts(graph, graph.ends(number))) == {str(t.subject) for t in own}
-        assert set(texts(graph, graph.ends(number, inverse=True))) == {str(t.object) for t in own}
+        own = {t for t in triples if t.predicate.value == graph.get_predicate_iri(number)}
+        assert graph.count_triples(number) == len(own)
+        assert set(texts(graph, graph.get_ends(number))) == {str(t.subject) for t in own}
+        assert set(texts(graph, graph.get_ends(number, inverse=True))) == {
+            str(t.object) for t in own
+        }
     for node in NODES:
         at = graph.terms.find(str(node))
         touching = sum((t.subject == node) + (t.object == node) for t in set(triples))
-        assert (0 if at is None else graph.degree(at)) == touching
+        assert (0 if at is None else graph.get_degree(at)) == touching
 
 
 @given(triples=TRIPLES)
@@ -144,8 +146,8 @@ def test_every_term_is_found_by_its_text_and_comes_back_as_it_was(triples: list[
     for term in terms:
         at = graph.terms.find(str(term))
         assert at is not None
-        assert graph.terms.term(at) == term
-        assert graph.terms.value(at) == term.value
+        assert graph.terms.get_term(at) == term
+        assert graph.terms.get_value(at) == term.value
         assert graph.terms.is_literal(at) == isinstance(term, Literal)
         assert graph.terms.is_iri(at) == isinstance(term, NamedNode)
 
@@ -163,17 +165,17 @@ def test_saved_arrays_are_the_same_when_loaded(triples: list[Triple]) -> None:
         assert np.array_equal(loaded.values, graph.values, equal_nan=True)
         for number in range(len(graph.predicates)):
             for inverse in (False, True):
-                ends = graph.ends(number, inverse=inverse)
+                ends = graph.get_ends(number, inverse=inverse)
                 for one, other in zip(
-                    graph.pairs(ends, number, inverse=inverse),
-                    loaded.pairs(ends, number, inverse=inverse),
+                    graph.get_edges(ends, number, inverse=inverse),
+                    loaded.get_edges(ends, number, inverse=inverse),
                     strict=True,
                 ):
                     assert np.array_equal(one, other)
 
 
 def all_texts(graph: GraphArrays) -> list[str]:
-    return [graph.terms.text(at) for at in range(len(graph.terms))]
+    return [graph.terms.get_text(at) for at in range(len(graph.terms))]
 
 
 @cache
@@ -184,7 +186,7 @@ def numbered() -> tuple[GraphArrays, Mapping[int, int]]:
     graph = build_arrays(
         Triple(node[at], PREDICATES[0], node[(at * 7 + 1) % size]) for at in range(size)
     )
-    ids = {at: graph.terms.iri(node[at].value) for at in range(size)}
+    ids = {at: graph.terms.find_iri(node[at].value) for at in range(size)}
     return graph, {at: found for at, found in ids.items() if found is not None}
 
 
@@ -203,9 +205,11 @@ def test_the_edges_of_parts_one_after_another_are_all_edges(
 ) -> None:
     graph = build_arrays(triples)
     for predicate in range(len(graph.predicates)):
-        every = graph.pairs(graph.ends(predicate, inverse=inverse), predicate, inverse=inverse)
+        every = graph.get_edges(
+            graph.get_ends(predicate, inverse=inverse), predicate, inverse=inverse
+        )
         parts = [
-            graph.between(first, first + size, predicate, inverse=inverse)
+            graph.get_edges_in_range(first, first + size, predicate, inverse=inverse)
             for first in range(0, len(graph.terms), size)
         ]
         for side in (0, 1):
@@ -217,9 +221,9 @@ def test_quads_are_read_as_the_union_of_their_graphs() -> None:
     quads = [Quad(NODES[0], PREDICATES[0], NODES[1], graph) for graph in graphs]
     graph = build_arrays(quads)
     assert len(graph) == 1 and graph.complete
-    assert graph.number(PLACE + "nothing") is None
-    assert graph.number(PLACE + "a") is None
-    assert graph.terms.iri(PLACE + "nothing") is None
+    assert graph.get_predicate_number(PLACE + "nothing") is None
+    assert graph.get_predicate_number(PLACE + "a") is None
+    assert graph.terms.find_iri(PLACE + "nothing") is None
     empty = build_arrays([], complete=False)
     assert len(empty) == len(empty.terms) == len(empty.predicates) == 0 and not empty.complete
 
@@ -240,8 +244,8 @@ def test_progress_is_told_every_fifty_thousand_triples() -> None:
 def test_sets_are_the_same_however_many_they_hold(count: int, below: int, seed: int) -> None:
     chance = np.random.default_rng(seed)
     ids, more = chance.integers(0, below, (2, count)).astype(np.int32)
-    one, other = distinct(ids), distinct(more)
+    one, other = deduplicate(ids), deduplicate(more)
 
     assert one.dtype == np.int32
     assert np.array_equal(one, np.unique(ids))
-    assert np.array_equal(in_both(one, other), np.intersect1d(ids, more))
+    assert np.array_equal(intersect(one, other), np.intersect1d(ids, more))

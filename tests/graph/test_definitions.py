@@ -10,13 +10,13 @@ from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.graph.definitions import (
-    Comment,
     DefinedProperty,
     Definitions,
     NodeName,
-    definitions_text,
+    TermComment,
+    format_definitions,
     read_definitions,
-    virtual_paths,
+    resolve_virtual_paths,
 )
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql.rewrite.virtual import read_path
@@ -40,7 +40,7 @@ DEFINITIONS = st.builds(
         {"": PLACE, "own": "urn:own:"},
     ),
     st.lists(PROPERTIES, max_size=3, unique_by=lambda one: one.iri),
-    st.lists(st.builds(Comment, IRIS, TEXTS.filter(bool)), max_size=2),
+    st.lists(st.builds(TermComment, IRIS, TEXTS.filter(bool)), max_size=2),
     st.lists(st.builds(NodeName, IRIS, st.tuples(IRIS, IRIS)), max_size=2),
 )
 
@@ -51,7 +51,7 @@ def test_what_is_written_is_read_again(
     tmp_path_factory: pytest.TempPathFactory, definitions: Definitions
 ) -> None:
     path = tmp_path_factory.mktemp("definitions") / "one.toml"
-    path.write_text(definitions_text(definitions), encoding="utf-8")
+    path.write_text(format_definitions(definitions), encoding="utf-8")
 
     found = read_definitions(path)
 
@@ -94,6 +94,6 @@ def test_a_path_may_use_another_definition() -> None:
         )
     )
 
-    written = text_of(virtual_paths(definitions)[PLACE + "home"])
+    written = text_of(resolve_virtual_paths(definitions)[PLACE + "home"])
 
     assert written.replace(PLACE, "") == "^(<seat>/(<part>+))"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askgraph.errors import SetupError
-from askgraph.graph.descriptions import Description, descriptions_in, json_ld_of
+from askgraph.graph.descriptions import DatasetDescription, format_json_ld, parse_descriptions
 
 PAGE = """<!doctype html><html><head><title>Moons</title>
 <script>if (1 < 2) { var x = "{" }</script>
@@ -21,8 +21,8 @@ PAGE = """<!doctype html><html><head><title>Moons</title>
 
 @pytest.mark.parametrize("space", ["https://schema.org/", "http://schema.org", ""])
 def test_a_page_describes_its_data_set(space: str) -> None:
-    assert descriptions_in(PAGE.replace("%s", space)) == (
-        Description(
+    assert parse_descriptions(PAGE.replace("%s", space)) == (
+        DatasetDescription(
             "Dataset",
             "Moons",
             "All known moons & more.",
@@ -37,20 +37,22 @@ def test_a_page_describes_its_data_set(space: str) -> None:
 @pytest.mark.parametrize("space", ["https://schema.org/", "http://schema.org/", "schema:"])
 def test_names_may_be_written_in_full(space: str) -> None:
     text = f'[{{"@type": ["{space}Dataset"], "{space}name": [{{"@value": "Moons"}}]}}]'
-    assert [one.name for one in descriptions_in(text)] == ["Moons"]
+    assert [one.name for one in parse_descriptions(text)] == ["Moons"]
 
 
 def test_a_graph_of_resources_gives_the_data_sets_first() -> None:
     text = """{"@graph": [{"@type": "WebSite", "name": "Home"}, {"@type": "Person", "name": "Ann"},
       {"@type": "Dataset", "headline": "Moons", "keywords": ["a", {"name": "b"}], "version": 2}]}"""
-    assert [(one.kind, one.name, one.keywords, one.version) for one in descriptions_in(text)] == [
+    assert [
+        (one.kind, one.name, one.keywords, one.version) for one in parse_descriptions(text)
+    ] == [
         ("Dataset", "Moons", ("a", "b"), "2"),
         ("WebSite", "Home", (), ""),
     ]
 
 
 def test_a_page_without_any_has_none() -> None:
-    assert descriptions_in("<html><body>Moons</body></html>") == ()
+    assert parse_descriptions("<html><body>Moons</body></html>") == ()
 
 
 @pytest.mark.parametrize(
@@ -63,13 +65,13 @@ def test_a_page_without_any_has_none() -> None:
 )
 def test_what_cannot_be_read_is_told(text: str, said: str) -> None:
     with pytest.raises(SetupError, match=said):
-        descriptions_in(text)
+        parse_descriptions(text)
 
 
 @given(st.text("<>{}[]\"':,@a script/ld+json=-!", max_size=80))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        found = descriptions_in(text)
+        found = parse_descriptions(text)
     except SetupError:
         return
     assert found == ()
@@ -77,7 +79,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 words = st.text("ab<>&;\"'é, ", max_size=12).map(lambda text: " ".join(text.split()))
 marked = st.builds(
-    Description,
+    DatasetDescription,
     st.sampled_from(["Dataset", "WebAPI"]),
     words.filter(bool),
     words,
@@ -92,5 +94,5 @@ marked = st.builds(
 
 
 @given(st.lists(marked, max_size=3, unique=True))
-def test_what_is_written_reads_as_the_same(descriptions: list[Description]) -> None:
-    assert set(descriptions_in(json_ld_of(descriptions))) == set(descriptions)
+def test_what_is_written_reads_as_the_same(descriptions: list[DatasetDescription]) -> None:
+    assert set(parse_descriptions(format_json_ld(descriptions))) == set(descriptions)

@@ -9,35 +9,35 @@ from tests.each import for_each
 
 from askgraph.errors import SetupError
 from askgraph.graph.glossary import (
-    Entry,
     Glossary,
-    glossary_text,
-    read_glossary,
-    read_turtle_glossary,
-    turtle_glossary,
+    GlossaryEntry,
+    format_glossary,
+    format_turtle_glossary,
+    parse_glossary,
+    parse_turtle_glossary,
 )
-from askgraph.graph.names import code_of, same_property, variants_in
+from askgraph.graph.names import extract_code, group_by_code, group_by_property
 from askgraph.sparql.prefixes import PrefixMap
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).map(str.strip)
 WORDS = st.from_regex(r"[a-z]{3,9}[0-9]", fullmatch=True)
 ENTRIES = st.one_of(
-    st.builds(Entry, WORDS, means=st.just(("urn:a:b", "urn:a:c"))),
-    st.builds(Entry, WORDS, same_as=TEXTS.filter(bool)),
-    st.builds(Entry, WORDS, query=TEXTS.filter(bool)),
+    st.builds(GlossaryEntry, WORDS, means=st.just(("urn:a:b", "urn:a:c"))),
+    st.builds(GlossaryEntry, WORDS, same_as=TEXTS.filter(bool)),
+    st.builds(GlossaryEntry, WORDS, query=TEXTS.filter(bool)),
 )
 
 
 @given(st.lists(ENTRIES, max_size=5), TEXTS)
-def test_what_is_written_is_read_again(entries: list[Entry], instructions: str) -> None:
-    made = Glossary(instructions=instructions).with_entries(*entries)
-    assert read_glossary(glossary_text(made), "x.toml") == made
+def test_what_is_written_is_read_again(entries: list[GlossaryEntry], instructions: str) -> None:
+    made = Glossary(instructions=instructions).add_entries(*entries)
+    assert parse_glossary(format_glossary(made), "x.toml") == made
 
 
 def test_many_words_are_read_in_a_moment() -> None:
-    every = Glossary().with_entries(*(Entry(f"word {n}", ("urn:a:b",)) for n in range(5000)))
+    every = Glossary().add_entries(*(GlossaryEntry(f"word {n}", ("urn:a:b",)) for n in range(5000)))
     began = time.monotonic()
-    assert read_glossary(glossary_text(every), "x.toml") == every
+    assert parse_glossary(format_glossary(every), "x.toml") == every
     assert time.monotonic() - began < 40  # seconds; one by one it were eighty, if idle
 
 
@@ -64,7 +64,7 @@ def test_many_words_are_read_in_a_moment() -> None:
 )
 def test_what_is_wrong_with_a_file_is_said(text: str, said: str) -> None:
     with pytest.raises(SetupError, match=said):
-        read_glossary(text, "x.toml")
+        parse_glossary(text, "x.toml")
 
 
 HEAD = """
@@ -77,49 +77,52 @@ HEAD = """
 
 
 def read(text: str) -> Glossary:
-    return read_turtle_glossary(HEAD + text, "x.ttl")
+    return parse_turtle_glossary(HEAD + text, "x.ttl")
 
 
 @given(st.lists(ENTRIES, max_size=5), TEXTS, st.sampled_from(["a", "skos", "rdfs"]))
 def test_turtle_that_is_written_is_read_again(
-    entries: list[Entry], instructions: str, prefix: str
+    entries: list[GlossaryEntry], instructions: str, prefix: str
 ) -> None:
-    made = Glossary(instructions=instructions).with_entries(*entries)
-    text = turtle_glossary(made, PrefixMap({prefix: "urn:a:"}))
+    made = Glossary(instructions=instructions).add_entries(*entries)
+    text = format_turtle_glossary(made, PrefixMap({prefix: "urn:a:"}))
     if made:
-        assert read_turtle_glossary(text, "x.ttl") == made
+        assert parse_turtle_glossary(text, "x.ttl") == made
 
 
 @for_each(
     ("text", "entry"),
     [
-        ('o:kick skos:altLabel "start"@en .', Entry("start", ("http://o.example/kick",))),
-        ('o:kick skos:hiddenLabel "strat" .', Entry("strat", ("http://o.example/kick",))),
+        ('o:kick skos:altLabel "start"@en .', GlossaryEntry("start", ("http://o.example/kick",))),
+        ('o:kick skos:hiddenLabel "strat" .', GlossaryEntry("strat", ("http://o.example/kick",))),
         (
             'o:A skos:altLabel "thing" . o:B skos:prefLabel "things" .',
-            Entry("thing", ("http://o.example/A", "http://o.example/B")),
+            GlossaryEntry("thing", ("http://o.example/A", "http://o.example/B")),
         ),
         (
             'o:c a skos:Concept ; skos:prefLabel "start" ; skos:exactMatch o:kick .',
-            Entry("start", ("http://o.example/kick",)),
+            GlossaryEntry("start", ("http://o.example/kick",)),
         ),
         (
             '[] owl:unionOf ( o:B o:A ) ; skos:altLabel "things" .',
-            Entry("things", ("http://o.example/B", "http://o.example/A")),
+            GlossaryEntry("things", ("http://o.example/B", "http://o.example/A")),
         ),
-        ('[] skos:prefLabel "ship" ; skos:altLabel "boat" .', Entry("boat", same_as="ship")),
+        (
+            '[] skos:prefLabel "ship" ; skos:altLabel "boat" .',
+            GlossaryEntry("boat", same_as="ship"),
+        ),
         (
             '[] sh:ask "ASK { ?s ?p ?o }" ; skos:prefLabel "anything" .',
-            Entry("anything", query="ASK { ?s ?p ?o }"),
+            GlossaryEntry("anything", query="ASK { ?s ?p ?o }"),
         ),
         (
             '[] sh:select "SELECT * { ?s e:p ?o }" ; skos:altLabel "pairs" ; sh:prefixes _:p . '
             '_:p sh:declare [ sh:prefix "e" ; sh:namespace "http://e.example/" ] .',
-            Entry("pairs", query="PREFIX e: <http://e.example/>\nSELECT * { ?s e:p ?o }"),
+            GlossaryEntry("pairs", query="PREFIX e: <http://e.example/>\nSELECT * { ?s e:p ?o }"),
         ),
     ],
 )
-def test_standard_terms_say_what_a_word_means(text: str, entry: Entry) -> None:
+def test_standard_terms_say_what_a_word_means(text: str, entry: GlossaryEntry) -> None:
     assert read(text).entries == (entry,)
 
 
@@ -155,13 +158,13 @@ BASE = "http://example.org/prop/"
 
 def test_a_code_in_several_namespaces_of_one_host_is_one_property() -> None:
     iris = [BASE + "direct/P3", BASE + "name", BASE + "statement/P3", BASE + "direct/P4"]
-    assert same_property(iris) == [(iris[0], iris[2]), (iris[1],), (iris[3],)]
+    assert group_by_property(iris) == [(iris[0], iris[2]), (iris[1],), (iris[3],)]
     iris = [BASE + "b/P3", BASE + "a/P3"]
-    assert variants_in(iris) == {("example.org", "P3"): (iris[0], iris[1])}
+    assert group_by_code(iris) == {("example.org", "P3"): (iris[0], iris[1])}
     # Names that can be read, and codes of two hosts, are never put together.
     for iris in (
         ["http://example.org/moon/radius", "http://example.org/planet/radius"],
         ["http://example.org/P3", "http://example.com/P3"],
     ):
-        assert same_property(iris) == [(iris[0],), (iris[1],)]
-    assert code_of("http://example.org/moon/radius") is None
+        assert group_by_property(iris) == [(iris[0],), (iris[1],)]
+    assert extract_code("http://example.org/moon/radius") is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 from tests.each import for_each
 
-from askgraph.graph.literals import Sort, day_number, measured, split_literal
+from askgraph.graph.literals import ValueKind, parse_value, split_literal, to_day_number
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
@@ -21,32 +21,32 @@ def typed(value: str, name: str) -> str:
 @for_each(
     ("text", "sort", "value"),
     [
-        (typed("42", "integer"), Sort.NUMBER, 42),
-        (typed("-7.25", "decimal"), Sort.NUMBER, -7.25),
-        (typed("1.5E10", "double"), Sort.NUMBER, 1.5e10),
-        (typed("3", "unsignedByte"), Sort.NUMBER, 3),
+        (typed("42", "integer"), ValueKind.NUMBER, 42),
+        (typed("-7.25", "decimal"), ValueKind.NUMBER, -7.25),
+        (typed("1.5E10", "double"), ValueKind.NUMBER, 1.5e10),
+        (typed("3", "unsignedByte"), ValueKind.NUMBER, 3),
         (
             typed("123456789012345678901234567890", "integer"),
-            Sort.NUMBER,
+            ValueKind.NUMBER,
             123456789012345678901234567890.0,
         ),
-        (typed("INF", "double"), Sort.NUMBER, math.inf),
-        (typed("true", "boolean"), Sort.BOOLEAN, 1),
-        (typed("1", "boolean"), Sort.BOOLEAN, 1),
-        (typed("false", "boolean"), Sort.BOOLEAN, 0),
-        (typed("0", "boolean"), Sort.BOOLEAN, 0),
-        (typed("1970-01-01", "date"), Sort.DATE, 0),
-        (typed("1970-01-02Z", "date"), Sort.DATE, 1),
-        (typed("1970-01-02T12:00:00Z", "dateTime"), Sort.DATE, 1.5),
-        (typed("1969-12-31", "date"), Sort.DATE, -1),
-        (typed("1970-02", "gYearMonth"), Sort.DATE, 31),
-        (typed("1971", "gYear"), Sort.YEAR, 365),
-        ('"12.5"', Sort.TEXT_NUMBER, 12.5),
-        ('"1970-01-03"', Sort.TEXT_DATE, 2),
+        (typed("INF", "double"), ValueKind.NUMBER, math.inf),
+        (typed("true", "boolean"), ValueKind.BOOLEAN, 1),
+        (typed("1", "boolean"), ValueKind.BOOLEAN, 1),
+        (typed("false", "boolean"), ValueKind.BOOLEAN, 0),
+        (typed("0", "boolean"), ValueKind.BOOLEAN, 0),
+        (typed("1970-01-01", "date"), ValueKind.DATE, 0),
+        (typed("1970-01-02Z", "date"), ValueKind.DATE, 1),
+        (typed("1970-01-02T12:00:00Z", "dateTime"), ValueKind.DATE, 1.5),
+        (typed("1969-12-31", "date"), ValueKind.DATE, -1),
+        (typed("1970-02", "gYearMonth"), ValueKind.DATE, 31),
+        (typed("1971", "gYear"), ValueKind.YEAR, 365),
+        ('"12.5"', ValueKind.TEXT_NUMBER, 12.5),
+        ('"1970-01-03"', ValueKind.TEXT_DATE, 2),
     ],
 )
-def test_a_literal_has_its_value(text: str, sort: Sort, value: float) -> None:
-    found, number = measured(text)
+def test_a_literal_has_its_value(text: str, sort: ValueKind, value: float) -> None:
+    found, number = parse_value(text)
     assert found is sort
     assert number == pytest.approx(value)
 
@@ -66,8 +66,8 @@ def test_a_literal_has_its_value(text: str, sort: Sort, value: float) -> None:
     ],
 )
 def test_what_is_no_value_is_text(text: str) -> None:
-    sort, value = measured(text)
-    assert sort is Sort.TEXT
+    sort, value = parse_value(text)
+    assert sort is ValueKind.TEXT
     assert math.isnan(value)
 
 
@@ -76,38 +76,38 @@ def test_what_is_no_value_is_text(text: str) -> None:
     [
         (
             "date",
-            Sort.DATE,
+            ValueKind.DATE,
             "-12000-01-01 -0430-01-01 -0043-03-15 -0043-03-16 0001-01-01 0079-08-24 1969-07-20 "
             "9999-12-31 12000-01-01",
         ),
-        ("gYear", Sort.YEAR, "-0430 -0300 0079 1650"),
+        ("gYear", ValueKind.YEAR, "-0430 -0300 0079 1650"),
     ],
 )
 def test_times_before_christ_come_before_all_others_in_order(
-    kind: str, sort: Sort, texts: str
+    kind: str, sort: ValueKind, texts: str
 ) -> None:
-    values = [measured(typed(text, kind)) for text in texts.split()]
+    values = [parse_value(typed(text, kind)) for text in texts.split()]
     assert {found for found, _ in values} == {sort}
     assert [value for _, value in values] == sorted({value for _, value in values})
 
 
 @given(st.dates(), st.dates())
 def test_days_count_as_the_calendar_does(first: date, second: date) -> None:
-    days = [day_number(day.year, day.month, day.day) for day in (first, second)]
+    days = [to_day_number(day.year, day.month, day.day) for day in (first, second)]
     assert days[0] - days[1] == (first - second).days
 
 
 @given(st.integers(-20_000, 20_000), st.integers(-20_000, 20_000))
 def test_later_years_have_greater_numbers(first: int, second: int) -> None:
-    assert (day_number(first) < day_number(second)) == (first < second)
+    assert (to_day_number(first) < to_day_number(second)) == (first < second)
 
 
 @given(st.integers() | st.floats(allow_nan=False))
 def test_a_number_has_its_own_value(number: int | float) -> None:
     if isinstance(number, int) and abs(number) > 10**300:
         return
-    sort, value = measured(str(Literal(str(number), datatype=NamedNode(XSD + "double"))))
-    assert sort is Sort.NUMBER
+    sort, value = parse_value(str(Literal(str(number), datatype=NamedNode(XSD + "double"))))
+    assert sort is ValueKind.NUMBER
     assert value == pytest.approx(float(number))
 
 

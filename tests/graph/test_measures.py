@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.graph.measures import Unit, unit_at, unit_by_iri, unit_of_text, unit_said
+from askgraph.graph.measures import Unit, detect_unit, get_unit_by_iri, match_unit, parse_unit
 from askgraph.index.names import tokens
 
 LISTED: list[dict[str, Any]] = tomllib.loads(
     files("askgraph.graph").joinpath("units.toml").read_text(encoding="utf-8")
 )["units"]
 UNITS = [
-    unit for one in LISTED if (unit := unit_of_text((one["symbols"] + one["names"])[0])) is not None
+    unit for one in LISTED if (unit := parse_unit((one["symbols"] + one["names"])[0])) is not None
 ]
 VALUES = st.floats(-1e9, 1e9, allow_nan=False)
 
 
 def named(text: str) -> Unit:
-    unit = unit_of_text(text)
+    unit = parse_unit(text)
     assert unit is not None, text
     return unit
 
@@ -50,13 +50,13 @@ def test_no_two_units_share_a_symbol_and_each_dimension_has_a_base() -> None:
     ],
 )
 def test_values_are_converted(value: float, unit: str, other: str, expected: float) -> None:
-    assert named(unit).converted(value, named(other)) == pytest.approx(expected, rel=1e-9)
+    assert named(unit).convert(value, named(other)) == pytest.approx(expected, rel=1e-9)
 
 
 @given(value=VALUES, one=st.sampled_from(UNITS), other=st.sampled_from(UNITS))
 def test_there_and_back_again_is_the_same(value: float, one: Unit, other: Unit) -> None:
     if one.dimension == other.dimension:
-        back = other.converted(one.converted(value, other), one)
+        back = other.convert(one.convert(value, other), one)
         assert isclose(
             back, value, rel_tol=1e-6, abs_tol=1e-6 * max(1.0, other.factor / one.factor)
         )
@@ -75,13 +75,13 @@ def test_there_and_back_again_is_the_same(value: float, one: Unit, other: Unit) 
     ],
 )
 def test_a_name_says_the_unit(name: str, unit: str) -> None:
-    assert unit_said([name]) == (named(unit) if unit else None)
+    assert detect_unit([name]) == (named(unit) if unit else None)
 
 
 def test_descriptions_questions_and_iris_say_the_unit() -> None:
-    unit = unit_said(["distance"], ["Mean distance in millions of kilometres."])
-    assert unit is not None and named("km").converted(5e6, unit) == 5
-    assert unit_at(("5", "square", "miles", "wide"), 1) == (named("square mile"), 2)
-    assert unit_at(("5", "apples"), 1) is None
-    assert unit_by_iri("http://qudt.org/vocab/unit/TONNE") == named("tonne")
-    assert unit_by_iri("http://x.example/TONNE") is None
+    unit = detect_unit(["distance"], ["Mean distance in millions of kilometres."])
+    assert unit is not None and named("km").convert(5e6, unit) == 5
+    assert match_unit(("5", "square", "miles", "wide"), 1) == (named("square mile"), 2)
+    assert match_unit(("5", "apples"), 1) is None
+    assert get_unit_by_iri("http://qudt.org/vocab/unit/TONNE") == named("tonne")
+    assert get_unit_by_iri("http://x.example/TONNE") is None

@@ -10,8 +10,8 @@ from askgraph.graph.profile import (
     Partition,
     PredicateProfile,
     Profile,
-    merged,
-    united,
+    merge_profiles,
+    unite_profiles,
 )
 
 OWN = Profile(
@@ -36,7 +36,7 @@ PUBLISHED = Profile(
 
 
 def test_the_first_account_is_believed_and_the_second_fills_the_gaps() -> None:
-    both = merged(OWN, PUBLISHED)
+    both = merge_profiles(OWN, PUBLISHED)
     assert both.triples == 100
     assert both.classes == (
         ClassProfile("http://x/A", 10, (("a", "en"),), name_predicate="http://x/name"),
@@ -47,24 +47,31 @@ def test_the_first_account_is_believed_and_the_second_fills_the_gaps() -> None:
 
 def test_what_a_graph_says_of_itself_is_kept() -> None:
     told = replace(PUBLISHED, described=(("Pets", "en"),))
-    assert merged(OWN, told).described == merged(told, OWN).described == (("Pets", "en"),)
+    assert (
+        merge_profiles(OWN, told).described
+        == merge_profiles(told, OWN).described
+        == (("Pets", "en"),)
+    )
 
 
 def test_what_was_counted_goes_before_what_was_estimated_in_a_sample() -> None:
-    (first, _) = merged(OWN, PUBLISHED).partitions
+    (first, _) = merge_profiles(OWN, PUBLISHED).partitions
     assert first == Partition("http://x/A", "http://x/p", 20, 9, targets=(("http://x/B", 20),))
 
 
 def test_of_each_part_the_account_that_knows_more_says_how_complete_it_is() -> None:
-    assert merged(OWN, PUBLISHED).completeness == (Part("classes", 2, 2), Part("labels", 2, 2))
+    assert merge_profiles(OWN, PUBLISHED).completeness == (
+        Part("classes", 2, 2),
+        Part("labels", 2, 2),
+    )
 
 
 def test_an_account_merged_with_itself_stays_as_it_is() -> None:
-    assert merged(PUBLISHED, PUBLISHED) == PUBLISHED
+    assert merge_profiles(PUBLISHED, PUBLISHED) == PUBLISHED
 
 
 def test_graphs_are_added_up() -> None:
-    whole = united([OWN, PUBLISHED])
+    whole = unite_profiles([OWN, PUBLISHED])
     assert whole.triples == 190
     assert [c.instances for c in whole.classes] == [19, 3]
     assert whole.partitions[0].triples == 42
@@ -74,4 +81,4 @@ def test_graphs_are_added_up() -> None:
 
 def test_nothing_cannot_be_united() -> None:
     with pytest.raises(ValueError, match="no profile"):
-        united([])
+        unite_profiles([])

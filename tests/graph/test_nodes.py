@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, RdfFormat, Store, Triple
 
 from askgraph.graph.arrays import GraphArrays, build_arrays
-from askgraph.graph.local_profile import profile_of
-from askgraph.graph.nodes import entity_resources, literal_resources, property_resources
+from askgraph.graph.local_profile import build_profile
+from askgraph.graph.nodes import iterate_entities, iterate_literals, iterate_properties
 from askgraph.graph.profile import Profile
 from askgraph.index import Resource
 from askgraph.index.keyword import KeywordIndex
@@ -42,7 +42,7 @@ def arrays(turtle: str) -> GraphArrays:
 
 def entities(turtle: str, *languages: str) -> dict[str, Resource]:
     graph = arrays(turtle)
-    found = entity_resources(graph, profile_of(graph), languages=languages or ("en",))
+    found = iterate_entities(graph, build_profile(graph), languages=languages or ("en",))
     return {resource.iri.removeprefix(EX): resource for resource in found}
 
 
@@ -69,7 +69,7 @@ def test_a_node_without_a_name_is_called_by_its_local_name() -> None:
 
 def test_a_node_that_links_two_things_is_found_by_both(tmp_path: Path) -> None:
     graph = arrays(SUPPLIES)
-    index = KeywordIndex.build(entity_resources(graph, profile_of(graph)), tmp_path / "index")
+    index = KeywordIndex.build(iterate_entities(graph, build_profile(graph)), tmp_path / "index")
     best = index.search("bolt 7 Jena")[0].item
     assert (best.iri, best.label, best.infos) == (EX + "supply-7", "supply 7", ("Supply",))
     assert best.synonyms == ("Supply: bolt 7, Jena, 2007",)
@@ -99,7 +99,7 @@ def test_predicates_in_use_are_properties_and_no_entities() -> None:
     )
     graph = arrays(turtle)
     assert "orbits" not in entities(turtle)
-    found = {r.iri: r for r in property_resources(graph, profile_of(graph))}
+    found = {r.iri: r for r in iterate_properties(graph, build_profile(graph))}
     assert found[EX + "orbits"].infos == ("range Resource", "Goes around it.")
 
 
@@ -108,7 +108,7 @@ def test_literals_are_short_texts_with_their_predicate_and_number_of_uses() -> N
         HEAD + ':a :code "JUP" . :b :code "JUP" ; rdfs:label "Jupiter" ; :size 12 ;'
         f' :about "{"long " * 50}" ; :unit "Euro"@en .'
     )
-    assert sorted(literal_resources(graph, profile_of(graph)), key=lambda r: r.iri) == [
+    assert sorted(iterate_literals(graph, build_profile(graph)), key=lambda r: r.iri) == [
         Resource('"Euro"@en', "Euro", (), 1.0, ("unit",)),
         Resource('"JUP"', "JUP", (), 2.0, ("code",)),
     ]
@@ -130,7 +130,7 @@ TRIPLES = st.builds(Triple, NODES, st.one_of(st.sampled_from([LABEL, TYPE]), NOD
 @given(st.lists(TRIPLES, max_size=30))
 def test_every_iri_of_any_graph_comes_once_with_its_triples(triples: list[Triple]) -> None:
     graph = build_arrays(triples)
-    found = list(entity_resources(graph, profile_of(graph)))
+    found = list(iterate_entities(graph, build_profile(graph)))
     used = {triple.predicate.value for triple in triples}
     counted = {resource.iri: resource.score for resource in found}
     assert len(found) == len(counted)
@@ -148,7 +148,7 @@ def ends(triples: Iterable[Triple]) -> dict[str, float]:
 
 def test_no_node_of_the_sample_graph_is_left_out(store: Store, exact: Profile) -> None:
     space = build_arrays(store)
-    found = {r.iri for r in entity_resources(space, exact)}
-    found |= {r.iri for r in property_resources(space, exact)}
+    found = {r.iri for r in iterate_entities(space, exact)}
+    found |= {r.iri for r in iterate_properties(space, exact)}
     iris = range(space.terms.first_iri, space.terms.first_blank)
-    assert {space.terms.value(at) for at in iris if space.degree(at)} <= found
+    assert {space.terms.get_value(at) for at in iris if space.get_degree(at)} <= found

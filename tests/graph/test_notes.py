@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askgraph.errors import SetupError
-from askgraph.graph.glossary import LONGEST, MOST, keep, notes_in
+from askgraph.graph.glossary import MAX_NOTE_CHARACTERS, MAX_NOTES, add_note, read_notes
 
 KEEPING = """
 import sys
@@ -27,31 +27,36 @@ def file(tmp_path: Path) -> Path:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.text(max_size=2 * LONGEST), max_size=2 * MOST))
+@given(st.lists(st.text(max_size=2 * MAX_NOTE_CHARACTERS), max_size=2 * MAX_NOTES))
 def test_notes_stay_within_their_bounds_on_one_line_each_and_once(texts: list[str]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "notes.jsonl"
         for text in texts:
             try:
-                keep(path, text, "s")
+                add_note(path, text, "s")
             except ValueError as problem:
                 assert str(problem).startswith("a note ")
 
-        kept = notes_in(path)
+        kept = read_notes(path)
 
-        assert len(kept) <= MOST and len({one.key for one in kept}) == len(kept)
-        assert all(0 < len(one.text) <= LONGEST and one.text.isprintable() for one in kept)
+        assert len(kept) <= MAX_NOTES and len({one.key for one in kept}) == len(kept)
+        assert all(
+            0 < len(one.text) <= MAX_NOTE_CHARACTERS and one.text.isprintable() for one in kept
+        )
         assert not path.exists() or path.read_text(encoding="utf-8").count("\n") == len(kept)
 
 
 def test_the_oldest_go_and_the_same_one_is_kept_once(file: Path) -> None:
-    for at in range(MOST + 2):
-        assert keep(file, f"Note {at}", "s")
-    assert not keep(file, "note  2.", "later")
+    for at in range(MAX_NOTES + 2):
+        assert add_note(file, f"Note {at}", "s")
+    assert not add_note(file, "note  2.", "later")
 
-    kept = notes_in(file)
+    kept = read_notes(file)
 
-    assert [one.text for one in kept] == [*(f"Note {at}" for at in range(3, MOST + 2)), "note 2."]
+    assert [one.text for one in kept] == [
+        *(f"Note {at}" for at in range(3, MAX_NOTES + 2)),
+        "note 2.",
+    ]
     assert kept[-1].snapshot == "later"
 
 
@@ -61,25 +66,25 @@ def test_processes_that_note_at_once_lose_nothing(file: Path) -> None:
     ]
     assert [one.wait(timeout=120) for one in started] == [0, 0]
 
-    kept = [one.text for one in notes_in(file)]
+    kept = [one.text for one in read_notes(file)]
     assert sorted(kept) == sorted(f"{name} {at}" for name in "ab" for at in range(8))
     assert [one for one in kept if one[0] == "a"] == [f"a {at}" for at in range(8)]
 
 
 @pytest.mark.parametrize("line", ["nonsense", '{"note": "x"}', '{"text": 3}', "[]"])
 def test_a_line_that_is_no_note_is_named(file: Path, line: str) -> None:
-    keep(file, "Radii are in kilometres.", "s")
+    add_note(file, "Radii are in kilometres.", "s")
     with file.open("a") as more:
         more.write(f"{line}\n")
 
     with pytest.raises(SetupError, match=r"moons.jsonl:2: no note"):
-        notes_in(file)
+        read_notes(file)
 
 
 def test_what_a_person_wrote_is_cut_to_the_bounds(file: Path) -> None:
     file.parent.mkdir()
-    file.write_text('{"text": "a\\nb\\u202e' + "c" * 2 * LONGEST + '"}\n' * 1)
+    file.write_text('{"text": "a\\nb\\u202e' + "c" * 2 * MAX_NOTE_CHARACTERS + '"}\n' * 1)
 
-    [note] = notes_in(file)
+    [note] = read_notes(file)
 
-    assert note.text.startswith("a b c") and len(note.text) == LONGEST
+    assert note.text.startswith("a b c") and len(note.text) == MAX_NOTE_CHARACTERS

@@ -10,18 +10,18 @@ from tests.each import for_each
 from tests.graphs import store_of
 
 from askgraph.graph.arrays import GraphArrays, build_arrays
-from askgraph.graph.local_profile import partitions_of, profile_of
-from askgraph.graph.names import acronym, names_in, short_value
+from askgraph.graph.local_profile import build_partitions, build_profile
+from askgraph.graph.names import build_acronym, is_short_value, iterate_names
 from askgraph.graph.profile import (
     ClassProfile,
     Partition,
     PredicateProfile,
     Profile,
-    standard_naming,
+    get_standard_role,
 )
 from askgraph.index.names import Kind
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import local_name
+from askgraph.sparql.prefixes import get_local_name
 
 PLACE = "http://example.org/"
 HEAD = """
@@ -38,7 +38,7 @@ def arrays(turtle: str) -> GraphArrays:
 
 
 def profile(turtle: str) -> Profile:
-    return profile_of(arrays(turtle))
+    return build_profile(arrays(turtle))
 
 
 def predicate(turtle: str, name: str) -> PredicateProfile:
@@ -53,7 +53,9 @@ def cls(turtle: str, name: str) -> ClassProfile:
 
 def names(turtle: str) -> set[tuple[str, str]]:
     graph = arrays(turtle)
-    return {(n.text, n.target.removeprefix(PLACE)) for n in names_in(graph, profile_of(graph))}
+    return {
+        (n.text, n.target.removeprefix(PLACE)) for n in iterate_names(graph, build_profile(graph))
+    }
 
 
 def test_a_graph_says_of_itself_what_its_one_data_set_or_ontology_says() -> None:
@@ -170,7 +172,7 @@ def test_standard_label_predicates_are_names_or_alternative_names() -> None:
     found = profile(":a rdfs:label 'A'@en ; skos:prefLabel 'B' ; skos:altLabel 'C', 'D', 'E' .")
     roles = {p.iri.rpartition("#")[2]: p.naming for p in found.predicates}
     assert roles == {"label": "name", "prefLabel": "name", "altLabel": "alternative"}
-    assert standard_naming(PLACE + "name") == ""
+    assert get_standard_role(PLACE + "name") == ""
 
 
 def test_a_class_knows_which_predicate_names_its_instances() -> None:
@@ -219,12 +221,12 @@ TRIPLES = st.lists(
 @settings(deadline=None)
 def test_any_graph_has_a_profile_whose_counts_add_up(triples: list[Triple]) -> None:
     graph = build_arrays(triples)
-    found = profile_of(graph)
+    found = build_profile(graph)
     assert found.triples == len(set(triples)) == sum(p.triples for p in found.predicates)
     for p in found.predicates:
         assert 0 < p.subjects <= p.triples and 0 < p.objects <= p.triples
         assert sum(count for _, count in p.datatypes) <= p.triples
-    for name in names_in(graph, found):
+    for name in iterate_names(graph, found):
         assert name.text
         assert (name.kind is Kind.VALUE) == name.target.startswith('"')
 
@@ -240,15 +242,15 @@ def test_what_has_no_label_is_named_by_the_end_of_its_iri() -> None:
     assert texts["golden gate bridge"] == "GoldenGate_Bridge"
     assert texts["café central"] == "Caf%C3%A9-Central"
     assert "a" not in texts
-    assert local_name(PLACE + "Q937") == local_name(PLACE + "123-456") == ""
-    assert local_name(PLACE + "OpenHouse2") != ""
+    assert get_local_name(PLACE + "Q937") == get_local_name(PLACE + "123-456") == ""
+    assert get_local_name(PLACE + "OpenHouse2") != ""
 
 
 def test_short_values_can_be_mentioned_and_long_ones_not() -> None:
     assert ("in progress", '"in progress"') in names(":a :state 'in progress' .")
-    assert short_value("in progress")
-    assert not short_value("word " * 40)
-    assert not short_value("")
+    assert is_short_value("in progress")
+    assert not is_short_value("word " * 40)
+    assert not is_short_value("")
 
 
 @for_each(
@@ -262,7 +264,7 @@ def test_short_values_can_be_mentioned_and_long_ones_not() -> None:
     ],
 )
 def test_initials_are_names_of_names_of_three_words(text: str, initials: str) -> None:
-    assert acronym(text) == initials
+    assert build_acronym(text) == initials
 
 
 COUNTS = """SELECT ?c ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?from) (COUNT(DISTINCT ?o) AS ?to)
@@ -306,7 +308,7 @@ TYPES = st.builds(lambda s, c: Quad(s, NamedNode(v.RDF_TYPE), c), NODES, CLASSES
 def test_things_of_several_classes_count_for_each(quads: list[Quad]) -> None:
     store = Store()
     store.extend(quads)
-    assert list(partitions_of(build_arrays(store))) == counted(store)
+    assert list(build_partitions(build_arrays(store))) == counted(store)
 
 
 def test_the_partitions_of_the_sample_graph_are_those_that_sparql_counts(

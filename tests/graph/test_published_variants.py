@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from pyoxigraph import NamedNode, Triple, parse
 
-from askgraph.graph.advice import advice_for, defined_by
+from askgraph.graph.advice import build_definitions, collect_advice
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.definitions import DefinedProperty, Definitions
-from askgraph.graph.enrichment import links
-from askgraph.graph.local_profile import profile_of
+from askgraph.graph.enrichment import build_links
+from askgraph.graph.local_profile import build_profile
 from askgraph.sparql.rewrite.virtual import read_path
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -55,14 +55,16 @@ def with_shortcuts() -> frozenset[Triple]:
     """The default A-Box with the four shortcuts of Table 2."""
     properties = (DefinedProperty(iri, read_path(way, KNOWN)) for iri, way in TABLE_2.items())
     arrays = build_arrays(box("a-box-default"))
-    return box("a-box-default") | {*links(Definitions(tuple(properties)), arrays)}
+    return box("a-box-default") | {*build_links(Definitions(tuple(properties)), arrays)}
 
 
 def with_inverses(triples: frozenset[Triple], ontology: str) -> frozenset[Triple]:
     """Triples with those of the inverses that an ontology names and none of them uses."""
     arrays = build_arrays(triples | box(ontology))
-    advice = [one for one in advice_for(profile_of(arrays), arrays) if one.kind == "declared"]
-    return triples | {*links(defined_by(advice, {}), arrays)}
+    advice = [
+        one for one in collect_advice(build_profile(arrays), arrays) if one.kind == "declared"
+    ]
+    return triples | {*build_links(build_definitions(advice, {}), arrays)}
 
 
 def pairs(triples: frozenset[Triple], predicate: str) -> Pairs:

@@ -17,7 +17,7 @@ from askgraph.errors import TimedOut, Unauthorised, Unreachable
 from askgraph.graph import bounded_queries as inquiry
 from askgraph.graph import remote_profile as remote
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.names import names_in
+from askgraph.graph.names import iterate_names
 from askgraph.graph.profile import Profile
 from askgraph.graph.remote_profile import profile_endpoint
 from askgraph.index.names import Kind, Name
@@ -34,7 +34,7 @@ BLANKS = """
 
 @pytest.fixture(scope="module")
 def names(store: Store, exact: Profile) -> set[Name]:
-    return set(names_in(build_arrays(store), exact))
+    return set(iterate_names(build_arrays(store), exact))
 
 
 def unlike(found: Profile, exact: Profile) -> set[str]:
@@ -157,7 +157,7 @@ async def test_one_that_takes_seconds_for_everything_gets_more_for_each(
 async def test_names_that_an_endpoint_can_look_for_are_not_read(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "_READ_AT_MOST", 10)
+    monkeypatch.setattr(remote, "_MAX_NAMES_COUNT", 10)
 
     async def search(profile: Profile) -> str:
         return found

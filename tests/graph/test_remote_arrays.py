@@ -11,8 +11,8 @@ from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import ServiceError
 from askgraph.graph import remote_arrays as remote
 from askgraph.graph.arrays import GraphArrays, Seeds, build_arrays
-from askgraph.graph.local_profile import profile_of
-from askgraph.graph.remote_arrays import Counts, Kept, neighbourhood
+from askgraph.graph.local_profile import build_profile
+from askgraph.graph.remote_arrays import PartCache, PredicateCounts, fetch_neighbourhood
 
 SPACE = "https://example.org/space/"
 ONTOLOGY = SPACE + "ontology#"
@@ -25,18 +25,18 @@ BLANKS = """
 
 @pytest.fixture
 def big(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "_SMALL", 0)
+    monkeypatch.setattr(remote, "_MAX_COMPLETE_TRIPLES", 0)
 
 
-def counts(store: Store) -> Counts:
-    profile = profile_of(build_arrays(store))
+def counts(store: Store) -> PredicateCounts:
+    profile = build_profile(build_arrays(store))
     return {p.iri: (p.triples, p.subjects, p.objects) for p in profile.predicates}
 
 
 async def fetched(server: SparqlServer, seeds: Seeds, **options: object) -> GraphArrays:
     endpoint = HttpEndpoint(server.url)
     try:
-        return await neighbourhood(
+        return await fetch_neighbourhood(
             endpoint,
             seeds,
             triples=len(server.store),
@@ -49,12 +49,12 @@ async def fetched(server: SparqlServer, seeds: Seeds, **options: object) -> Grap
 def triples(arrays: GraphArrays) -> set[tuple[str, str, str]]:
     return {
         (
-            arrays.terms.text(int(subject)),
-            arrays.iri_of(number),
-            arrays.terms.text(int(target)),
+            arrays.terms.get_text(int(subject)),
+            arrays.get_predicate_iri(number),
+            arrays.terms.get_text(int(target)),
         )
         for number in range(len(arrays.predicates))
-        for subject, target in zip(*arrays.pairs(arrays.ends(number), number), strict=True)
+        for subject, target in zip(*arrays.get_edges(arrays.get_ends(number), number), strict=True)
     }
 
 
@@ -164,7 +164,7 @@ async def test_what_leads_to_nodes_further_off_is_asked_for_by_predicate(store: 
     with CappedServer(store, cap=100_000) as server:
         whole = triples(await fetched(server, seeds, counts=counts(store)))
         before = len(server.requests)
-        links = [p.iri for p in profile_of(build_arrays(store)).predicates if not p.literal]
+        links = [p.iri for p in build_profile(build_arrays(store)).predicates if not p.literal]
         some = triples(await fetched(server, seeds, counts=counts(store), links=links))
         queries = [one.parameters["query"][0] for one in server.requests[before:]]
     many = [line for query in queries for line in query.split("UNION") if "VALUES ?o" in line]
@@ -176,7 +176,7 @@ async def test_what_leads_to_nodes_further_off_is_asked_for_by_predicate(store: 
 
 @pytest.mark.usefixtures("big")
 async def test_what_hangs_on_a_thing_is_asked_once_for_several_questions(store: Store) -> None:
-    kept = Kept()
+    kept = PartCache()
     seeds = Seeds(entities=(SPACE + "Apollo_11", SPACE + "NASA"))
     with CappedServer(store, cap=100_000) as server:
         first = await fetched(server, seeds, counts=counts(store), kept=kept)

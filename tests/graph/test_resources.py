@@ -8,10 +8,10 @@ from tests.each import for_each
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
 from askgraph.graph.nodes import (
-    asked_resources,
-    named_resources,
-    profile_classes,
-    profile_properties,
+    iterate_named_resources,
+    iterate_profile_classes,
+    iterate_profile_properties,
+    query_resources,
 )
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index import Resource
@@ -37,13 +37,13 @@ PROFILE = Profile(
 
 
 def test_predicates_have_their_domain_and_range_and_triples() -> None:
-    assert list(profile_properties(PROFILE)) == [
+    assert list(iterate_profile_properties(PROFILE)) == [
         Resource(EX + "orbits", "orbits", (), 9.0, ("domain Moon", "range Planet"))
     ]
 
 
 def test_classes_have_all_their_names_and_instances() -> None:
-    assert list(profile_classes(PROFILE)) == [
+    assert list(iterate_profile_classes(PROFILE)) == [
         Resource(
             EX + "Moon", "moon", ("Mond", "Moon"), 7.0, ("class", "subclass of celestial body")
         )
@@ -57,7 +57,7 @@ def test_names_of_one_thing_are_put_together() -> None:
         Name("ice", '"ice"', Kind.VALUE),
         Name("orbits", EX + "orbits", Kind.PREDICATE),
     ]
-    assert list(named_resources(names, [Kind.ENTITY, Kind.VALUE])) == [
+    assert list(iterate_named_resources(names, [Kind.ENTITY, Kind.VALUE])) == [
         Resource(EX + "g", "Ganymede", ("J III",), 2.0),
         Resource('"ice"', "ice", (), 1.0),
     ]
@@ -85,11 +85,11 @@ async def test_every_resource_of_an_endpoint_comes_whatever_its_cap(
     OxigraphEndpoint.load([tmp_path / "moons.nt"], tmp_path / "db")
     endpoint = Capped(tmp_path / "db", cap)
     try:
-        found = [resource async for resource in asked_resources(endpoint, query_for("entities"))]
+        found = [resource async for resource in query_resources(endpoint, query_for("entities"))]
         if cap == 1:
             with pytest.raises(SetupError, match="end the query with GROUP BY"):
                 query = "SELECT ?iri ('' AS ?label) { ?iri ?p ?o }"
-                [resource async for resource in asked_resources(endpoint, query)]
+                [resource async for resource in query_resources(endpoint, query)]
     finally:
         await endpoint.close()
     assert sorted(resource.iri for resource in found) == sorted(f"{EX}{at}" for at in range(30))

@@ -2,7 +2,7 @@
 
 from pyoxigraph import Literal, RdfFormat
 
-from askgraph.graph.shape_texts import shapes_of_shacl
+from askgraph.graph.shape_texts import parse_shacl
 from askgraph.graph.shapes import Shape, ShapeLine
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import Statements
@@ -15,7 +15,7 @@ HEAD = """
 
 
 def read(text: str) -> tuple[Shape, ...]:
-    return shapes_of_shacl(Statements.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=X))
+    return parse_shacl(Statements.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=X))
 
 
 def test_properties_have_kinds_and_cardinalities() -> None:
@@ -28,9 +28,9 @@ def test_properties_have_kinds_and_cardinalities() -> None:
         f"{X}Moon",
         0,
         (
-            ShapeLine(f"{X}name", None, None, (v.XSD_STRING,), least=1),
-            ShapeLine(f"{X}orbits", None, None, (f"{X}Planet",), least=1, most=1),
-            ShapeLine(f"{X}target", None, None, (f"{X}Mission",), inverse=True, least=0),
+            ShapeLine(f"{X}name", None, None, (v.XSD_STRING,), min_count=1),
+            ShapeLine(f"{X}orbits", None, None, (f"{X}Planet",), min_count=1, max_count=1),
+            ShapeLine(f"{X}target", None, None, (f"{X}Mission",), inverse=True, min_count=0),
         ),
     )
 
@@ -63,7 +63,7 @@ def test_two_shapes_of_a_class_both_hold() -> None:
     (shape,) = read("""
     :S sh:targetClass :A ; sh:property [ sh:path :p ; sh:minCount 1 ; sh:maxCount 3 ] .
     :T sh:targetClass :A ; sh:property [ sh:path :p ; sh:maxCount 2 ; sh:datatype xsd:int ] .""")
-    assert shape.lines == (ShapeLine(f"{X}p", None, None, (v.XSD_INT,), least=1, most=2),)
+    assert shape.lines == (ShapeLine(f"{X}p", None, None, (v.XSD_INT,), min_count=1, max_count=2),)
 
 
 def test_a_value_that_fits_is_the_example() -> None:

@@ -10,9 +10,9 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph.arrays import GraphArrays, build_arrays
 from askgraph.graph.profile import Partition, Profile
-from askgraph.graph.shapes import Shape, ShapeLine, frequent, known_shape, shape_at
-from askgraph.graph.void import profile_of_void
-from askgraph.graph.void_text import void_of
+from askgraph.graph.shapes import Shape, ShapeLine, build_shape, load_shape, select_frequent
+from askgraph.graph.void import parse_void
+from askgraph.graph.void_text import serialize_void
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import Statements
 
@@ -28,7 +28,7 @@ async def shape_of(cls: str, profile: Profile, store: Store, arrays: GraphArrays
     with SparqlServer(store) as server:
         endpoint = HttpEndpoint(server.url)
         try:
-            return await shape_at(cls, profile, endpoint, arrays=arrays)
+            return await load_shape(cls, profile, endpoint, arrays=arrays)
         finally:
             await endpoint.close()
 
@@ -57,7 +57,7 @@ async def test_the_examples_of_a_remote_class_are_of_one_instance(
 
     assert isinstance(shape.instance, NamedNode)
     assert all(line.example is not None for line in shape.lines)
-    own = [line for line in shape.lines if not line.elsewhere]
+    own = [line for line in shape.lines if not line.is_foreign_example]
     assert len(own) >= 5
     for line in own:
         both = (line.example, shape.instance) if line.inverse else (shape.instance, line.example)
@@ -77,7 +77,7 @@ async def test_a_predicate_that_leads_on_is_followed_from_its_example(
     shape = await shape_of(ONT + "LaunchSite", exact, store, arrays)
     line = next(one for one in shape.lines if one.predicate == ONT + "locatedIn")
 
-    assert line.chain and line.highest is not None
+    assert line.chain and line.max_triples is not None
     steps = [getattr(term, "value", "") for term in (line.example, *line.chain)]
     for here, there in pairwise(steps):
         assert store.query(f"ASK {{ <{here}> <{ONT}locatedIn> <{there}> }}")
@@ -95,23 +95,23 @@ async def test_things_that_are_few_and_come_again_are_all_told(
 
 
 def test_the_shape_of_void_is_that_of_the_graph(exact: Profile) -> None:
-    text = void_of(exact).encode()
-    read = profile_of_void(Statements.parsed(text, RdfFormat.TURTLE, base=ONT))
+    text = serialize_void(exact).encode()
+    read = parse_void(Statements.parsed(text, RdfFormat.TURTLE, base=ONT))
     assert read is not None
-    assert known_shape(read, f"{ONT}Moon") == known_shape(exact, f"{ONT}Moon")
+    assert build_shape(read, f"{ONT}Moon") == build_shape(exact, f"{ONT}Moon")
 
 
 def test_numbers_that_nobody_told_are_unknown() -> None:
     partition = Partition("http://x/A", "http://x/p", 7, datatypes=((v.XSD_DATE, 0),))
-    shape = known_shape(Profile(0, (), (), partitions=(partition,)), "http://x/A")
+    shape = build_shape(Profile(0, (), (), partitions=(partition,)), "http://x/A")
     assert shape.lines == (ShapeLine("http://x/p", 7, None, (v.XSD_DATE,)),)
-    assert shape.share(shape.lines[0]) is None
+    assert shape.get_share(shape.lines[0]) is None
 
 
 def test_a_fraction_keeps_the_most_frequent_of_classes_and_predicates(exact: Profile) -> None:
-    few = frequent(exact, 0.25)
+    few = select_frequent(exact, 0.25)
     assert (len(few.classes), len(few.predicates)) == (9, 12)
     rest = {c.instances for c in exact.classes} - {c.instances for c in few.classes}
     assert min(c.instances for c in few.classes) >= max(rest)
     assert {one.cls for one in few.partitions} <= {c.iri for c in few.classes}
-    assert frequent(exact, 1.0) == exact
+    assert select_frequent(exact, 1.0) == exact

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pyoxigraph import Literal, NamedNode, RdfFormat, Store
 
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.shape_texts import definitions, document, shex_of
+from askgraph.graph.shape_texts import format_document, format_equivalents, format_shex
 from askgraph.graph.shapes import Shape, ShapeLine
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap
@@ -17,7 +17,7 @@ IO = Literal("Io", language="en")
 
 def row(line: ShapeLine, *, labels: dict[str, str] | None = None) -> str:
     """The text of one line of the shape of a class with ten instances."""
-    return shex_of(Shape(f"{X}A", 10, (line,)), PREFIXES, labels=labels).splitlines()[3].strip()
+    return format_shex(Shape(f"{X}A", 10, (line,)), PREFIXES, labels=labels).splitlines()[3].strip()
 
 
 def test_a_shape_stands_for_itself() -> None:
@@ -31,7 +31,7 @@ def test_a_shape_stands_for_itself() -> None:
         ),
     )
     labels = {f"{X}Moon": "moon", f"{X}q1": "Jupiter", f"{X}orbits": "circles around"}
-    assert document([shape], PREFIXES, labels=labels) == (
+    assert format_document([shape], PREFIXES, labels=labels) == (
         "PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>\n"
         "PREFIX x: <http://x/>\n"
         "\n"
@@ -54,10 +54,10 @@ def test_cardinality_tells_how_many_have_it_and_how_often() -> None:
 
 
 def test_declared_cardinality_goes_before_what_was_counted() -> None:
-    assert row(ShapeLine(f"{X}p", None, None, least=1)) == "x:p . +"
-    assert row(ShapeLine(f"{X}p", None, None, least=0, most=1)) == "x:p . ?"
-    assert row(ShapeLine(f"{X}p", None, None, least=2, most=5)) == "x:p . {2,5}"
-    assert row(ShapeLine(f"{X}p", None, None, least=2)) == "x:p . {2,*}"
+    assert row(ShapeLine(f"{X}p", None, None, min_count=1)) == "x:p . +"
+    assert row(ShapeLine(f"{X}p", None, None, min_count=0, max_count=1)) == "x:p . ?"
+    assert row(ShapeLine(f"{X}p", None, None, min_count=2, max_count=5)) == "x:p . {2,5}"
+    assert row(ShapeLine(f"{X}p", None, None, min_count=2)) == "x:p . {2,*}"
 
 
 def test_things_of_no_class_are_iris_and_mixed_ends_alternatives() -> None:
@@ -74,14 +74,14 @@ def test_a_label_that_says_no_more_than_the_iri_is_left_out() -> None:
 
 def test_a_value_of_several_lines_stays_in_its_comment() -> None:
     line = ShapeLine(f"{X}p", 10, 10, (v.XSD_STRING,), example=Literal("one\ntwo } " + "x" * 99))
-    text = shex_of(Shape(f"{X}A", 10, (line,)), PREFIXES)
+    text = format_shex(Shape(f"{X}A", 10, (line,)), PREFIXES)
     assert len(text.splitlines()) == 5
     assert '"one two } xxx' in text
 
 
 def test_only_the_most_frequent_lines_are_shown_where_that_is_wished() -> None:
     shape = Shape(f"{X}A", 9, tuple(ShapeLine(f"{X}p{n}", 9 - n, 9 - n) for n in range(5)))
-    text = shex_of(shape, PREFIXES, lines=2)
+    text = format_shex(shape, PREFIXES, max_lines=2)
     assert "  x:p1 ." in text and "  x:p2 ." not in text
     assert "# also x:p2, x:p3, x:p4\n" in text
 
@@ -95,15 +95,20 @@ def test_a_label_that_only_says_the_name_in_a_sentence_is_not_told() -> None:
 
 
 def test_targets_without_type_and_sub_properties_are_told() -> None:
-    line = ShapeLine(f"{X}p", 10, 10, untyped=0.25, beyond=(f"{X}q",), below=(f"{X}r",))
+    line = ShapeLine(
+        f"{X}p", 10, 10, untyped_share=0.25, untyped_predicates=(f"{X}q",), subproperties=(f"{X}r",)
+    )
     assert row(line) == "x:p .  # 100%, includes x:r, 25% of targets without type have x:q"
-    assert row(replace(line, untyped=1.0, beyond=(), below=())) == "x:p .  # 100%"
+    assert (
+        row(replace(line, untyped_share=1.0, untyped_predicates=(), subproperties=()))
+        == "x:p .  # 100%"
+    )
 
 
 def test_the_instance_of_the_examples_is_named() -> None:
     lines = (ShapeLine(f"{X}p", 9, 9, example=IO), ShapeLine(f"{X}q", 1, 1, example=IO))
-    shape = Shape(f"{X}A", 9, (lines[0], replace(lines[1], elsewhere=True)))
-    text = shex_of(replace(shape, instance=NamedNode(f"{X}a1")), PREFIXES)
+    shape = Shape(f"{X}A", 9, (lines[0], replace(lines[1], is_foreign_example=True)))
+    text = format_shex(replace(shape, instance=NamedNode(f"{X}a1")), PREFIXES)
     assert text.startswith("# 9 instances, one is x:a1\n")
     assert '# 100%: "Io"@en' in text and '# 11%: of another "Io"@en' in text
 
@@ -125,7 +130,7 @@ def test_a_chain_is_told_step_by_step_and_how_many_one_has() -> None:
     site, town, land = (NamedNode(f"http://x/{name}") for name in ("site", "town", "land"))
     line = ShapeLine(
         "http://x/in", 10, 10, ("http://x/Place",), example=site, in_steps=True,
-        chain=(town, land), highest=3,
+        chain=(town, land), max_triples=3,
     )  # fmt: skip
 
     told = row(line, labels={"http://x/town": "Old Town", "http://x/land": "land"})
@@ -156,7 +161,7 @@ def test_what_is_equivalent_to_a_class_is_told_in_manchester_syntax() -> None:
     arrays = build_arrays(store)
 
     def told(name: str) -> set[str]:
-        return set(definitions(f"{X}{name}", arrays, PREFIXES))
+        return set(format_equivalents(f"{X}{name}", arrays, PREFIXES))
 
     assert told("Boss") == {"x:Chief", "(x:Person and x:leads some (x:Firm or x:Club))"}
     assert told("Chief") == {"x:Boss"} and told("Nothing") == told("Odd") == set()

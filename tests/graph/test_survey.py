@@ -48,7 +48,7 @@ async def test_a_cap_that_is_not_told_is_found_and_no_cut_count_believed(
 async def test_big_classes_are_sampled_and_not_called_known(
     store: Store, exact: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partitions, "_COUNTABLE", 100)
+    monkeypatch.setattr(partitions, "_MAX_COUNTED_INSTANCES", 100)
     monkeypatch.setattr(partitions, "SAMPLE", 40)
     with CappedServer(store, cap=100_000) as server:
         server.always = faults.refused_where(r"\{ \?s a \?c \. \?s \?p \?o", "time limit exceeded")

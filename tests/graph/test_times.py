@@ -5,8 +5,8 @@ from tests.graphs import store_of
 from tests.temporal.asked import HERE
 
 from askgraph.graph.arrays import GraphArrays, build_arrays
-from askgraph.graph.local_profile import profile_of
-from askgraph.graph.measures import Span, times_of
+from askgraph.graph.local_profile import build_profile
+from askgraph.graph.measures import DateSpan, find_temporal_predicates
 from askgraph.graph.profile import Profile
 from askgraph.sparql.vocabulary import WIKIBASE_RANK
 
@@ -16,7 +16,7 @@ X = "http://x.example/"
 def graph(turtle: str) -> tuple[Profile, GraphArrays]:
     store = store_of(turtle)
     arrays = build_arrays(store)
-    return profile_of(arrays), arrays
+    return build_profile(arrays), arrays
 
 
 def things(*pairs: tuple[str, str], start: str, end: str) -> tuple[Profile, GraphArrays]:
@@ -47,16 +47,20 @@ TWO = ("1990-05-01", "1990-05-02")
 def test_names_say_what_starts_and_what_ends(start: str, end: str, life: bool) -> None:
     profile, arrays = things(ONE, TWO, start=start, end=end)
 
-    assert times_of(profile, arrays).spans == (Span(X + start, X + end, 2, life),)
-    assert times_of(profile).spans == (Span(X + start, X + end, 2, life),)
+    assert find_temporal_predicates(profile, arrays).spans == (
+        DateSpan(X + start, X + end, 2, life),
+    )
+    assert find_temporal_predicates(profile).spans == (DateSpan(X + start, X + end, 2, life),)
 
 
 def test_an_end_is_paired_with_the_one_other_date_where_that_is_before_it() -> None:
-    found = times_of(*things(ONE, TWO, start="ordered", end="finished"))
-    assert found.spans == (Span(X + "ordered", X + "finished", 2),)
-    found = times_of(*things(ONE[::-1], TWO[::-1], start="startDate", end="endDate"))
+    found = find_temporal_predicates(*things(ONE, TWO, start="ordered", end="finished"))
+    assert found.spans == (DateSpan(X + "ordered", X + "finished", 2),)
+    found = find_temporal_predicates(
+        *things(ONE[::-1], TWO[::-1], start="startDate", end="endDate")
+    )
     assert found.spans == ()
-    found = times_of(*things(ONE, TWO, start="ordered", end="shipped"))
+    found = find_temporal_predicates(*things(ONE, TWO, start="ordered", end="shipped"))
     assert found.spans == () and set(found.dates) == {X + "ordered", X + "shipped"}
 
 
@@ -64,10 +68,10 @@ def test_of_several_starts_an_end_has_the_one_that_is_called_alike() -> None:
     profile, arrays = graph((HERE / "office.ttl").read_text(encoding="utf-8"))
     ends = {
         span.start.rpartition("#")[2]: span.end.rpartition("#")[2]
-        for span in times_of(profile, arrays).spans
+        for span in find_temporal_predicates(profile, arrays).spans
     }
 
     assert ends == {"from": "until", "startDate": "endDate", "opens": "closes", "born": "died"}
-    assert times_of(profile, arrays).rank is None
+    assert find_temporal_predicates(profile, arrays).rank is None
     statements = graph((HERE / "statements.ttl").read_text(encoding="utf-8"))
-    assert times_of(*statements).rank == WIKIBASE_RANK
+    assert find_temporal_predicates(*statements).rank == WIKIBASE_RANK

@@ -20,10 +20,10 @@ from askgraph.graph.profile import (
     Partition,
     PredicateProfile,
     Profile,
-    ordered,
+    sort_profile,
 )
-from askgraph.graph.void import profile_of_void
-from askgraph.graph.void_text import void_of
+from askgraph.graph.void import parse_void
+from askgraph.graph.void_text import serialize_void
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import Statements, read_statements
 
@@ -64,14 +64,14 @@ LINKS = """
 
 def read(text: str) -> Profile:
     described = Statements.parsed((HEAD + text).encode(), RdfFormat.TURTLE, base=EX)
-    profile = profile_of_void(described)
+    profile = parse_void(described)
     assert profile is not None
     return profile
 
 
 def again(profile: Profile) -> Profile | None:
-    text = void_of(profile).encode()
-    return profile_of_void(Statements.parsed(text, RdfFormat.TURTLE, base=EX))
+    text = serialize_void(profile).encode()
+    return parse_void(Statements.parsed(text, RdfFormat.TURTLE, base=EX))
 
 
 def part(profile: Profile, name: str) -> Part:
@@ -98,7 +98,7 @@ def test_completeness_is_measured_by_what_the_void_declares() -> None:
     assert part(profile, TRIPLES) == Part(TRIPLES, 12, 12)
     assert part(profile, PREDICATES).share == 1.0
     assert part(profile, CLASSES) == Part(CLASSES, 2, 3)
-    assert profile.known_share("partitions") == 0.5
+    assert profile.get_known_share("partitions") == 0.5
 
 
 def test_named_graphs_are_added_up() -> None:
@@ -127,7 +127,7 @@ def test_class_partitions_without_a_dataset_are_read_too() -> None:
 
 def test_what_divides_nothing_is_no_void() -> None:
     described = Statements.parsed(b"<http://x/a> <http://x/b> 1 .", RdfFormat.TURTLE, base=EX)
-    assert profile_of_void(described) is None
+    assert parse_void(described) is None
 
 
 @pytest.fixture(scope="module")
@@ -138,13 +138,13 @@ def sample(exact: Profile) -> Profile:
 
 
 def test_a_profile_written_and_read_again_is_the_same(sample: Profile) -> None:
-    assert again(sample) == ordered(sample)
+    assert again(sample) == sort_profile(sample)
     turned = {name: getattr(sample, name)[::-1] for name in ("classes", "predicates", "partitions")}
-    assert void_of(replace(sample, **turned)) == void_of(sample)
+    assert serialize_void(replace(sample, **turned)) == serialize_void(sample)
 
 
 def test_others_find_in_it_what_they_ask_of_void(sample: Profile) -> None:
-    store = store_of(void_of(sample))
+    store = store_of(serialize_void(sample))
     query = """PREFIX void: <http://rdfs.org/ns/void#> PREFIX ext: <http://ldf.fi/void-ext#>
     SELECT ?c ?p ?t { ?cp void:class ?c ; void:propertyPartition ?pp . ?pp void:property ?p .
       { ?pp void:classPartition/void:class ?t }
@@ -221,7 +221,7 @@ def profiles(draw: st.DrawFn) -> Profile:
 def test_any_profile_keeps_what_void_can_say(profile: Profile) -> None:
     found = again(profile)
     assert found is not None
-    wanted = ordered(profile)
+    wanted = sort_profile(profile)
     assert (found.triples, found.classes, found.predicates, found.partitions, found.graphs) == (
         wanted.triples,
         wanted.classes,
@@ -253,7 +253,7 @@ def test_the_void_of_uniprot_is_read() -> None:
     file = DATA / "sib-examples" / "void_uniprot.ttl.gz"
     if not file.exists():
         pytest.skip(f"no {file}; ASKGRAPH_DATA names the data")
-    profile = profile_of_void(read_statements(file))
+    profile = parse_void(read_statements(file))
     assert profile is not None
     assert (len(profile.partitions), len(profile.graphs)) == (795, 21)
     divided = {one.cls for one in profile.partitions}

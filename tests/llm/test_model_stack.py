@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askgraph.deadline import Deadline, keeping
+from askgraph.deadline import Deadline, use_deadline
 from askgraph.errors import BudgetSpent, MalformedReply, SetupError, TimedOut
 from askgraph.llm import (
     Assistant,
@@ -161,7 +161,7 @@ async def test_the_deadline_of_the_question_ends_a_call_in_the_middle() -> None:
     account = Account(Budget(seconds=600.0))
     model = BudgetedModel(ScriptedModel(["The Moon."], delay=60), account)
 
-    with keeping(Deadline(0.3)), pytest.raises(BudgetSpent, match=r"the 0\.3 seconds for the"):
+    with use_deadline(Deadline(0.3)), pytest.raises(BudgetSpent, match=r"the 0\.3 seconds for the"):
         await completed(model.complete(ASKED))
 
 

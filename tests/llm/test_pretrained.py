@@ -12,7 +12,7 @@ from tests.tiny_models import tiny_gguf, tiny_qwen
 from askgraph.errors import SetupError
 from askgraph.llm import User, completed
 from askgraph.llm.pretrained import chat_text, pretrained, torch_device, torch_dtype
-from askgraph.training.train import merge
+from askgraph.training.train import merge_adapters
 from askgraph.workspace.models import Models
 
 
@@ -93,7 +93,7 @@ def test_a_gguf_file_is_read_with_its_tokenizer_and_template(file: Path) -> None
 
 
 def test_a_gguf_file_saved_as_a_folder_has_the_same_weights(file: Path, tmp_path: Path) -> None:
-    merge(file, tmp_path / "whole")
+    merge_adapters(file, tmp_path / "whole")
 
     pairs = zip(
         pretrained(str(file)).model.state_dict().items(),

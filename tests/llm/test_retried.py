@@ -6,7 +6,7 @@ import time
 import pytest
 from tests.each import for_each
 
-from askgraph.deadline import Deadline, keeping
+from askgraph.deadline import Deadline, use_deadline
 from askgraph.errors import (
     AskgraphError,
     ErrorReply,
@@ -74,7 +74,7 @@ async def test_a_server_that_failed_is_left_alone_for_some_seconds() -> None:
 async def test_nobody_waits_for_a_retry_beyond_the_deadline_of_the_question() -> None:
     script = ScriptedModel([Overloaded("busy", retry_after=50), "The Moon."])
 
-    with keeping(Deadline(40)), pytest.raises(Overloaded):
+    with use_deadline(Deadline(40)), pytest.raises(Overloaded):
         await completed(RetriedModel(script).complete(ASKED))
 
 

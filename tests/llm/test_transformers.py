@@ -23,9 +23,9 @@ from askgraph.llm import (
 )
 from askgraph.llm.structured import Structured, read_structured
 from askgraph.llm.transformers import TransformersModel
-from askgraph.methods.writing import Listed
-from askgraph.methods.writing.model_writer import query_grammar
-from askgraph.methods.writing.prompt import query_in
+from askgraph.methods.writing import ListedTerm
+from askgraph.methods.writing.model_writer import build_query_grammar
+from askgraph.methods.writing.prompt import parse_query
 from askgraph.methods.writing.references import References
 
 ASKED: list[Message] = [System("You write queries."), User("What orbits Jupiter?")]
@@ -33,8 +33,8 @@ TEXTS = ["SELECT ?v0 WHERE { ?v0 rdf:type C1 . ?v0 P1 E1 . }", "You write querie
 COLOURS = 'root ::= "red" | "green" | "blue" | "grey"'
 REFERENCES = References(
     [
-        Listed(Kind.ENTITY, "http://example.org/Jupiter", "Jupiter"),
-        Listed(Kind.PREDICATE, "http://example.org/orbits", "orbits"),
+        ListedTerm(Kind.ENTITY, "http://example.org/Jupiter", "Jupiter"),
+        ListedTerm(Kind.PREDICATE, "http://example.org/orbits", "orbits"),
     ]
 )
 
@@ -119,13 +119,13 @@ async def test_without_warmth_all_choices_are_the_same(model: TransformersModel)
 async def test_whatever_an_untrained_model_writes_under_the_grammar_is_a_query(
     model: TransformersModel,
 ) -> None:
-    grammar = query_grammar(REFERENCES)
+    grammar = build_query_grammar(REFERENCES)
 
     whole = await completed(model.complete(ASKED, n=4, seed=3, max_tokens=400, grammar=grammar))
 
     finished = [choice for choice in whole.choices if choice.finish is Finish.STOP]
     for choice in finished:
-        assert query_in(choice.text, REFERENCES).startswith(("SELECT", "ASK"))
+        assert parse_query(choice.text, REFERENCES).startswith(("SELECT", "ASK"))
 
 
 async def test_a_schema_is_fulfilled(model: TransformersModel) -> None:

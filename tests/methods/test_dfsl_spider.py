@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.gold.near_duplicates import near_duplicates
+from askgraph.evaluation.gold.near_duplicates import find_near_duplicates
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.dfsl import Dfsl
-from askgraph.methods.tools.term_text import STANDARD
+from askgraph.methods.tools.term_text import STANDARD_NAMESPACES
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.evaluation import with_examples
@@ -92,7 +92,7 @@ async def test_every_prompt_has_three_parts_and_examples_of_other_graphs_and_que
 def sharing(graphs: dict[str, KnowledgeGraph]) -> set[str]:
     """The graphs with a predicate that another one has too, so that its examples name their own."""
     known = {
-        name: {p.iri for p in graph.profile.predicates if not p.iri.startswith(STANDARD)}
+        name: {p.iri for p in graph.profile.predicates if not p.iri.startswith(STANDARD_NAMESPACES)}
         for name, graph in graphs.items()
     }
     count = Counter(iri for iris in known.values() for iri in iris)
@@ -102,4 +102,6 @@ def sharing(graphs: dict[str, KnowledgeGraph]) -> set[str]:
 def repeated(text: str, others: list[str]) -> list[str]:
     """The texts that ask what the first one asks, in nearly the same words."""
     both = [GoldQuestion(str(at), one) for at, one in enumerate([text, *others])]
-    return [both[p.second].text for p in near_duplicates(both) if not p.first and p.repeats]
+    return [
+        both[p.second].text for p in find_near_duplicates(both) if not p.first and p.is_duplicate
+    ]

@@ -13,7 +13,7 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import Request, User
 from askgraph.llm.scripted import Reply, ScriptedModel
-from askgraph.methods.graf_von_data import Action, GrafVonData, actions_in
+from askgraph.methods.graf_von_data import Action, GrafVonData, parse_actions
 from askgraph.trace import Answer, Question, Refusal, Trace
 from askgraph.workspace.run_sync import result_of
 
@@ -199,7 +199,7 @@ NAMES = ("search", "deref", "query", "success", "fail", "chat")
 
 
 def read(text: str) -> list[tuple[str, str]]:
-    return [(action.name, action.argument) for action in actions_in(text, NAMES)]
+    return [(action.name, action.argument) for action in parse_actions(text, NAMES)]
 
 
 @for_each(
@@ -240,12 +240,12 @@ def test_the_actions_of_the_last_act_are_read_in_order_each_once(
 
 @given(st.text(max_size=300))
 def test_no_text_breaks_the_reader(text: str) -> None:
-    assert all(action.name in NAMES for action in actions_in(text, NAMES))
+    assert all(action.name in NAMES for action in parse_actions(text, NAMES))
 
 
 @given(st.text(st.characters(exclude_characters="'\"`“”‘’„«»)("), max_size=80))
 def test_an_argument_in_quotes_comes_as_it_was_written(argument: str) -> None:
-    found = actions_in(f"Act: search('{argument}')", ("search",))
+    found = parse_actions(f"Act: search('{argument}')", ("search",))
 
     made_up = "observ" in argument.lower() or "system" in argument.lower()
     assert made_up or "act" in argument.lower() or found == (Action("search", argument.strip()),)

@@ -24,8 +24,8 @@ from askgraph.errors import ServiceError, SetupError, TimedOut, Unreachable
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
-from askgraph.graph.names import names_in
+from askgraph.graph.local_profile import build_profile
+from askgraph.graph.names import iterate_names
 from askgraph.index.names import NameIndex
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.sample import graph_path
@@ -267,8 +267,8 @@ def remote(url: str, *, local: bool = False, timeout: float = 60.0) -> Knowledge
     """The moons behind a URL; `local` where the arrays are here all the same."""
     store = store_of(MOONS)
     arrays = build_arrays(store)
-    profile = profile_of(arrays)
-    names = NameIndex.of(names_in(arrays, profile))
+    profile = build_profile(arrays)
+    names = NameIndex.of(iterate_names(arrays, profile))
     endpoint = HttpEndpoint(url, timeout=timeout, connect_timeout=1.0, retries=0)
     prefixes = PrefixMap({"": "http://example.org/"})
     return KnowledgeGraph(

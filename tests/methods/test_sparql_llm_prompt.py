@@ -10,7 +10,7 @@ from tests.methods.moons_asked import EX, EXAMPLES, GOOD, run, told
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.descriptions import Description
+from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.examples import QueryExample
 from askgraph.llm import estimated_input
 from askgraph.llm.scripted import ScriptedModel
@@ -23,8 +23,8 @@ def moons(moons: KnowledgeGraph) -> KnowledgeGraph:
 
 
 def test_a_description_is_shown_to_a_question_about_the_resource(moons: KnowledgeGraph) -> None:
-    described = Description("Dataset", "Moons", "All moons.", license="https://l.example/by")
-    graph = replace(moons, described=(described,))
+    described = DatasetDescription("Dataset", "Moons", "All moons.", license="https://l.example/by")
+    graph = replace(moons, descriptions=(described,))
 
     _, asking = run([GOOD], graph, question="Under which licence is this published?")
     _, other = run([GOOD], graph)
@@ -35,7 +35,7 @@ def test_a_description_is_shown_to_a_question_about_the_resource(moons: Knowledg
 
 def test_a_split_may_say_that_a_question_is_about_the_resource(moons: KnowledgeGraph) -> None:
     parts = '{"steps": [], "classes": [], "entities": [], "intent": "resource"}'
-    graph = replace(moons, described=(Description("Dataset", "Moons", "All moons."),))
+    graph = replace(moons, descriptions=(DatasetDescription("Dataset", "Moons", "All moons."),))
 
     _, model = run([parts, GOOD], graph, question="Worum geht es hier?", decompose=True)
 

@@ -17,7 +17,7 @@ from tests.methods.guiding import reply
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
-from askgraph.graph.glossary import keep
+from askgraph.graph.glossary import add_note
 from askgraph.llm import Message, Request, System, ToolCall, ToolSchema, estimated_input
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods import Method
@@ -26,8 +26,8 @@ from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
 from askgraph.methods.guided import DETAILS, Detail, Guided
 from askgraph.methods.multi_stage import MultiStage
-from askgraph.methods.tools import SETS
-from askgraph.methods.tools.toolbox import set_schemas
+from askgraph.methods.tools import TOOL_SETS
+from askgraph.methods.tools.toolbox import build_schemas
 from askgraph.trace import Prompt, Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
@@ -171,7 +171,7 @@ async def test_the_first_prompt_of_an_agent_that_keeps_notes(
 ) -> None:
     noted = replace(graphs[0], notes=tmp_path / "moons.jsonl", snapshot="now")
     for text, snapshot in (("Radii are in kilometres.", "before"), ('"Moon" is a class.', "now")):
-        keep(tmp_path / "moons.jsonl", text, snapshot)
+        add_note(tmp_path / "moons.jsonl", text, snapshot)
     method = plugin(ScriptedModel(["", "", ""]), propose=False, notes="keep")
 
     [prompt] = await prompts(method, [noted])
@@ -180,9 +180,9 @@ async def test_the_first_prompt_of_an_agent_that_keeps_notes(
     check(f"notes-{plugin.__name__.lower()}", written(prompt.messages, tools))
 
 
-@for_each("name", SETS)
+@for_each("name", TOOL_SETS)
 def test_the_tools_of_each_set(name: str) -> None:
-    check(f"tools-{name}", written((), set_schemas(SETS[name])))
+    check(f"tools-{name}", written((), build_schemas(TOOL_SETS[name])))
 
 
 async def test_instruction_and_tools_of_the_best_set_take_at_most_2_500_tokens(

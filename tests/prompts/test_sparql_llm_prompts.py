@@ -10,7 +10,7 @@ from tests.prompts.test_prompts import check, written
 
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.descriptions import Description
+from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.examples import QueryExample
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.sparql_llm import SparqlLlm
@@ -31,7 +31,9 @@ EXAMPLES = (
     QueryExample("Which moons orbit Mars?", PREFIXES + "SELECT ?m { ?m onto:orbits :Mars }"),
     QueryExample("What is the code of Mars?", PREFIXES + "SELECT ?c { :Mars onto:code ?c }"),
 )
-DESCRIBED = Description("Dataset", "Moons", "Moons and planets.", license="https://l.example/by")
+DESCRIBED = DatasetDescription(
+    "Dataset", "Moons", "Moons and planets.", license="https://l.example/by"
+)
 GOOD = "```sparql\nSELECT DISTINCT ?m WHERE { ?m a onto:Moon ; onto:orbits :Jupiter }\n```"
 WRONG = "```sparql\nSELECT DISTINCT ?m WHERE { ?m onto:revolvesAround :Jupiter }\n```"
 
@@ -77,7 +79,7 @@ def test_a_prompt(
     at: int,
     question: str,
 ) -> None:
-    first = replace(graphs[0], described=(DESCRIBED,)) if name == "described" else graphs[0]
+    first = replace(graphs[0], descriptions=(DESCRIBED,)) if name == "described" else graphs[0]
     asked = Question(question or "Which moons orbit Jupiter?")
     if name == "described":
         asked = replace(asked, before=BEFORE)

@@ -24,7 +24,7 @@ from tools.calibration import (
 )
 from tools.judging import Source
 
-from askgraph.search.decide import EVIDENCE, read_curve, read_trees, sign_of
+from askgraph.search.decide import EVIDENCE, get_evidence_sign, read_curve, read_trees
 from askgraph.workspace import Workspace
 
 NAMES = tuple(sorted(EVIDENCE))
@@ -59,7 +59,7 @@ def test_what_is_taken_out_of_the_library_gives_what_the_library_gives() -> None
     names, table = tuple(cases[0].evidence), [list(case.evidence.values()) for case in cases]
     model = HistGradientBoostingClassifier(
         max_iter=150, learning_rate=0.06, max_leaf_nodes=8, min_samples_leaf=20,
-        l2_regularization=3.0, monotonic_cst=[sign_of(name) for name in names],
+        l2_regularization=3.0, monotonic_cst=[get_evidence_sign(name) for name in names],
         early_stopping=False, random_state=0,
     )  # fmt: skip
     model.fit(np.array(table), [case.right for case in cases])
@@ -75,7 +75,7 @@ def test_no_evidence_counts_the_wrong_way_and_where_all_are_right_there_is_no_tr
     trees = fit_trees([replace(case, f1=1 - case.f1) for case in cases])
     for name in ("score", "unused_names"):
         given = [trees({name: value}) for value in np.linspace(-2, 2, 20).tolist()]
-        assert all(sign_of(name) * (b - a) >= -1e-9 for a, b in pairwise(given))
+        assert all(get_evidence_sign(name) * (b - a) >= -1e-9 for a, b in pairwise(given))
 
     certain = fit_trees([replace(case, f1=1.0) for case in cases[:50]])
     assert not certain.trees and 0.95 < certain({}) < 1
@@ -105,7 +105,7 @@ def _half(graph: str, number: int, right: int) -> list[Case]:
 def test_people_s_questions_outweigh_generated_ones_and_masked_ones_do_not_count() -> None:
     people, masked = _half("a", 60, 18), _scored("a", 600, 0.0, "masked")
     chances = [
-        fit_curve(people + others, [0.5] * (60 + len(others))).knots[0].chance
+        fit_curve(people + others, [0.5] * (60 + len(others))).knots[0].probability
         for others in ([], _scored("a", 600, 1.0, "generated"), masked)
     ]
 
@@ -128,7 +128,7 @@ def test_what_is_called_sure_holds_in_every_group_and_not_on_average() -> None:
 
     assert curve(0.93) < 0.9 < curve(0.97)
     assert bound_sure(curve, good + bad, given) == curve
-    assert all(a.chance <= b.chance for a, b in pairwise(curve.knots))
+    assert all(a.probability <= b.probability for a, b in pairwise(curve.knots))
     assert free(0.97) > 0.9  # a group that is too small bounds nothing
 
 

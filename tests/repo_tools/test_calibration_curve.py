@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tools.calibration import Scored, curve_text, fit_isotonic, trees_text
 
-from askgraph.search.decide import EVIDENCE, Curve, Knot, Tree, Trees, read_curve, read_trees
+from askgraph.search.decide import (
+    EVIDENCE,
+    BoostedTrees,
+    CalibrationCurve,
+    CurveKnot,
+    Tree,
+    read_curve,
+    read_trees,
+)
 
 leaves = st.floats(-3, 3).map(lambda number: round(number, 5) + 0.0)
 grown = st.recursive(
@@ -22,7 +30,7 @@ grown = st.recursive(
 
 @given(leaves, st.lists(grown, max_size=5))
 def test_what_is_written_is_read_again(start: float, given_: list[Tree]) -> None:
-    trees = Trees(tuple(sorted(EVIDENCE)), start, tuple(given_))
+    trees = BoostedTrees(tuple(sorted(EVIDENCE)), start, tuple(given_))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "confidence.json"
         path.write_text(trees_text(trees, ["Made by a test."]), "utf-8")
@@ -45,7 +53,7 @@ def test_a_fitted_curve_rises(found: list[Scored], some: float, other: float) ->
 
     assert 0 < curve(less) <= curve(more) < 1
     for lower, upper in pairwise(curve.knots):
-        assert lower.given < upper.given and lower.chance <= upper.chance
+        assert lower.confidence < upper.confidence and lower.probability <= upper.probability
 
 
 def test_answers_that_are_too_sure_are_taken_at_what_they_are_worth() -> None:
@@ -65,15 +73,17 @@ def test_adjacent_violators_are_pooled_and_heavier_answers_count_for_more() -> N
 
     low, high = fit_isotonic(found, smallest=1).knots
 
-    assert [low.given, high.given] == pytest.approx([0.1, 0.6])
-    assert high.chance == pytest.approx(0.6, abs=0.07)  # of single answers none counts as certain
+    assert [low.confidence, high.confidence] == pytest.approx([0.1, 0.6])
+    assert high.probability == pytest.approx(
+        0.6, abs=0.07
+    )  # of single answers none counts as certain
     light, heavy = ([Scored(0.5, 1.0, weight), *[Scored(0.5, 0.0)] * 9] for weight in (1.0, 5.0))
     assert fit_isotonic(light)(0.5) < fit_isotonic(heavy)(0.5)
 
 
 def test_a_written_curve_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "curve.toml"
-    curve = Curve((Knot(0.25, 0.125, 30.0), Knot(0.75, np.float64(0.5), 40)))
+    curve = CalibrationCurve((CurveKnot(0.25, 0.125, 30.0), CurveKnot(0.75, np.float64(0.5), 40)))
 
     path.write_text(curve_text(curve, ["how it was made"]), "utf-8")
 

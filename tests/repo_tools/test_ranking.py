@@ -18,7 +18,7 @@ from tools.ranking import (
     total_score,
 )
 
-from askgraph.search.rank import FEATURES, RANKING, read_ranking
+from askgraph.search.rank import DEFAULT_RANKING_PATH, FEATURES, read_ranking
 from askgraph.workspace import Workspace
 
 NEVER = dict.fromkeys(FEATURES, 0.0)
@@ -103,7 +103,7 @@ def test_the_sample_graph_is_scored_once_and_told(tmp_path: Path) -> None:
     again = list(ask_people(asked, workspace, most=3, scores=scores))
 
     assert len(cases) > 80
-    weights = read_ranking(RANKING).weights
+    weights = read_ranking(DEFAULT_RANKING_PATH).weights
     assert np.mean([f1_of_answer(case, weights) for case in cases]) > 0.9
     assert not any(f1_of_answer(case, weights) for case in again)
     told = report(cases)
@@ -112,7 +112,7 @@ def test_the_sample_graph_is_scored_once_and_told(tmp_path: Path) -> None:
 
 
 def test_every_graph_that_is_measured_has_weights_fitted_without_it() -> None:
-    held, own = read_ranking(HELD_OUT), read_ranking(RANKING)
+    held, own = read_ranking(HELD_OUT), read_ranking(DEFAULT_RANKING_PATH)
 
     assert {"default", "inverse-and-shortcut", "space"} <= held.graphs.keys()
     assert len(held.graphs) > len(FLOORS)

@@ -114,7 +114,7 @@ def test_every_setting_is_in_its_table_those_of_the_server_with_a_word_on_it() -
 
 
 def test_every_method_has_its_settings() -> None:
-    assert {name for name, *_ in reference.METHODS} == set(plugins.names("method"))
+    assert {name for name, *_ in reference.METHODS} == set(plugins.list_names("method"))
     headings = re.findall(r"^## (.+)$", reference.methods_page(), re.MULTILINE)
     shared = [heading for heading in headings if heading.endswith("Settings")]
     assert len(headings) - len(shared) == len(reference.METHODS)

@@ -43,7 +43,7 @@ def test_every_method_is_asked_and_no_two_questions_have_one_name() -> None:
 
     assert max(Counter((case.set, case.id) for case in cases).values()) == 1
     asked = {case.method.replace("-", "_") for case in cases}
-    assert asked == set(plugins.names("method"))
+    assert asked == set(plugins.list_names("method"))
 
 
 @for_each("name", ["sample", "temporal", "following", "enriched"])

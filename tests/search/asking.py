@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pyoxigraph import QueryBoolean, QuerySolutions, Store
 
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
-from askgraph.graph.names import names_in
+from askgraph.graph.local_profile import build_profile
+from askgraph.graph.names import iterate_names
 from askgraph.index.names import NameIndex
-from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
-from askgraph.search.rank import Proposal, clusters
+from askgraph.search.rank import RankedCandidates, cluster_candidates
 from askgraph.sparql import Query
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.serializer import plain_text
+from askgraph.sparql.serializer import render_query
 
 __all__ = ["Known"]
 
@@ -35,25 +35,25 @@ class Known:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.arrays = build_arrays(store)
-        self.profile = profile_of(self.arrays)
-        self.names = NameIndex.of(names_in(self.arrays, self.profile))
+        self.profile = build_profile(self.arrays)
+        self.names = NameIndex.of(iterate_names(self.arrays, self.profile))
         self.prefixes = PrefixMap(dict(self.profile.prefixes))
-        self._proposals: dict[tuple[str, str | None], Proposal] = {}
+        self._proposals: dict[tuple[str, str | None], RankedCandidates] = {}
 
-    def proposal(self, question: str, language: str | None = None) -> Proposal:
+    def proposal(self, question: str, language: str | None = None) -> RankedCandidates:
         """Return the candidates for a question, computed once."""
         if (question, language) not in self._proposals:
             self._proposals[question, language] = self.propose(question, language)
         return self._proposals[question, language]
 
-    def propose(self, question: str, language: str | None = None) -> Proposal:
+    def propose(self, question: str, language: str | None = None) -> RankedCandidates:
         """Compute the candidates for a question."""
         linked = link_text(question, language, self.names)
         return propose_from_links(linked, build_schema(self.arrays, self.profile))
 
-    def best(self, question: str, language: str | None = None) -> Candidate:
+    def best(self, question: str, language: str | None = None) -> QueryCandidate:
         """Return the best candidate for a question."""
-        return clusters(self.proposal(question, language).candidates)[0].best
+        return cluster_candidates(self.proposal(question, language).candidates)[0].best
 
     def best_query(self, question: str, language: str | None = None) -> str:
         """Return the text of the best query for a question."""
@@ -74,7 +74,7 @@ class Known:
 
     def query(self, query: Query) -> str:
         """The text of a query."""
-        return plain_text(query, self.prefixes)
+        return render_query(query, self.prefixes)
 
     def rows(self, query: str) -> bool | Sequence[tuple[str | None, ...]]:
         """What a query gives: the truth of an ASK, else rows of N-Triples terms."""

@@ -51,7 +51,7 @@ class Asked(NamedTuple):
             query, parts = known.query(best.query), str(self.rows).split(" , ")
             holds = all((one.removeprefix("no ") in query) is (one[:3] != "no ") for one in parts)
             return self.rows if holds else query
-        if best.asks:
+        if best.is_ask:
             return [(str(known.rows(known.query(best.query))).lower(),)]
         names, rows = known.named_rows(known.query(best.query))
         match self.columns.split():

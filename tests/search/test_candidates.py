@@ -21,8 +21,8 @@ from tests.search.question_files import read_questions
 from askgraph.answers.verbalize import in_words
 from askgraph.sample import questions_path
 from askgraph.search.decide import Thresholds, choose_outcome, estimate_confidence
-from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.rank import Proposal, clusters
+from askgraph.search.operators.query_builder import QueryCandidate
+from askgraph.search.rank import RankedCandidates, cluster_candidates
 from askgraph.sparql import Query, variables_of
 from askgraph.sparql.judge import checked
 from askgraph.sparql.prefixes import best_label
@@ -44,11 +44,11 @@ WORDS = (
 UNKNOWN = "xylophone", "Zanzibar", "qwertzuiop"
 
 
-def confidence(proposal: Proposal) -> float:
-    return estimate_confidence(proposal, clusters(proposal.candidates))
+def confidence(proposal: RankedCandidates) -> float:
+    return estimate_confidence(proposal, cluster_candidates(proposal.candidates))
 
 
-def check_queries(known: Known, proposal: Proposal) -> None:
+def check_queries(known: Known, proposal: RankedCandidates) -> None:
     for candidate in proposal.candidates[:12]:
         query = known.query(candidate.query)
         ready = checked(query)
@@ -56,10 +56,10 @@ def check_queries(known: Known, proposal: Proposal) -> None:
         assert isinstance(known.rows(query), bool) == (ready.form == "ASK")
 
 
-def check_best(known: Known, proposal: Proposal) -> None:
+def check_best(known: Known, proposal: RankedCandidates) -> None:
     """The best candidate has a result, and its query says nothing of what is not in the graph."""
     if proposal.candidates:
-        query = known.query(clusters(proposal.candidates)[0].best.query)
+        query = known.query(cluster_candidates(proposal.candidates)[0].best.query)
         rows = known.rows(query)
         assert isinstance(rows, bool) or rows, query
         assert isinstance(rows, bool) or any(any(row) for row in rows), query
@@ -78,24 +78,24 @@ def test_candidates_parse_and_only_read_and_those_of_a_cluster_give_equal_result
     check_order(proposal)
 
 
-def check_clusters(known: Known, proposal: Proposal) -> None:
+def check_clusters(known: Known, proposal: RankedCandidates) -> None:
     """All members give one truth, or the same answer columns."""
-    for cluster in clusters(proposal.candidates)[:3]:
+    for cluster in cluster_candidates(proposal.candidates)[:3]:
         first, *others = (results(known, member) for member in cluster.members[:6])
         for member, other in zip(cluster.members[1:], others, strict=False):
             assert other == first, (known.query(cluster.best.query), known.query(member.query))
 
 
-def results(known: Known, member: Candidate) -> object:
+def results(known: Known, member: QueryCandidate) -> object:
     rows = known.rows(known.query(member.query))
     return rows if isinstance(rows, bool) else Counter(rows)
 
 
-def check_order(proposal: Proposal) -> None:
+def check_order(proposal: RankedCandidates) -> None:
     """Candidates and clusters come best first; a cluster holds each candidate once."""
     scores = [candidate.score for candidate in proposal.candidates]
     assert scores == sorted(scores, reverse=True)
-    found = clusters(proposal.candidates)
+    found = cluster_candidates(proposal.candidates)
     members = [id(member) for cluster in found for member in cluster.members]
     assert sorted(members) == sorted(map(id, proposal.candidates))
     assert [c.score for c in found] == sorted((c.score for c in found), reverse=True)
@@ -104,7 +104,7 @@ def check_order(proposal: Proposal) -> None:
 
 def test_equal_answers_found_in_other_ways_are_one_cluster(zoo: Known, space: Known) -> None:
     for known, asked in ((space, SAMPLE[:12]), (zoo, [(question, None) for question in ASKED])):
-        best = [clusters(known.proposal(*one).candidates)[:1] for one in asked]
+        best = [cluster_candidates(known.proposal(*one).candidates)[:1] for one in asked]
         assert max(len(cluster.members) for found in best for cluster in found) > 1
 
 

@@ -14,7 +14,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.embeddings import embedder_of, unit_length
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.methods.graph_search import GraphSearch
-from askgraph.search.embedding_linking import NamedVectors, link_by_embedding, named_vectors
+from askgraph.search.embedding_linking import NameVectors, link_by_embedding, load_name_vectors
 from askgraph.search.pipeline import link_text
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
@@ -88,15 +88,15 @@ def test_only_words_that_no_name_holds_are_linked(graph: KnowledgeGraph, model: 
 def test_vectors_are_kept_on_disk_and_read_by_the_next(
     graph: KnowledgeGraph, model: str, tmp_path: Path
 ) -> None:
-    kept = replace(graph, names=_anew(graph.names), kept=tmp_path)
-    made = named_vectors(kept, model)
+    kept = replace(graph, names=_anew(graph.names), cache_folder=tmp_path)
+    made = load_name_vectors(kept, model)
     (place,) = tmp_path.iterdir()
-    again = named_vectors(replace(kept, names=_anew(graph.names)), model)
+    again = load_name_vectors(replace(kept, names=_anew(graph.names)), model)
 
     assert np.array_equal(made.vectors, again.vectors)
     assert place.name.startswith("meanings~")
     place.write_bytes(b"half")  # a damaged file is made anew
-    mended = named_vectors(replace(kept, names=_anew(graph.names)), model)
+    mended = load_name_vectors(replace(kept, names=_anew(graph.names)), model)
     assert np.allclose(mended.vectors, made.vectors)
     assert np.load(place).shape == made.vectors.shape
 
@@ -140,9 +140,9 @@ def test_a_model_that_finds_all_names_alike_tells_them_apart_as_others_do() -> N
     names = tuple(Name(str(at), f"http://x/{at}", Kind.CLASS) for at in range(40))
     embedder = embedder_of("hashed")
 
-    plain, odd = NamedVectors(names, apart, embedder), NamedVectors(names, alike, embedder)
+    plain, odd = NameVectors(names, apart, embedder), NameVectors(names, alike, embedder)
 
-    assert plain.likeness(apart[3]) == pytest.approx(apart @ apart[3], abs=1e-6)
-    others = np.delete(odd.likeness(alike[3]), 3)
-    assert odd.likeness(alike[3])[3] == pytest.approx(1)
+    assert plain.compute_similarities(apart[3]) == pytest.approx(apart @ apart[3], abs=1e-6)
+    others = np.delete(odd.compute_similarities(alike[3]), 3)
+    assert odd.compute_similarities(alike[3])[3] == pytest.approx(1)
     assert 0.3 < others.mean() < 0.5 < np.delete(alike @ alike[3], 3).mean()

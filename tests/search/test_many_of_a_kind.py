@@ -11,7 +11,7 @@ from tests.each import for_each
 import askgraph
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
+from askgraph.graph.local_profile import build_profile
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.sample import graph_path
@@ -133,7 +133,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, KnowledgeGraph
     for name, content in CONTENTS.items():
         arrays = build_arrays(parse("".join(content()), format=RdfFormat.N_TRIPLES))
         if name == "namesakes":
-            profile, listed = profile_of(arrays), _namesakes_names()
+            profile, listed = build_profile(arrays), _namesakes_names()
         else:
             profile, listed = _profiled() if name == "predicates" else _profiled_classes()
         made[name] = replace(other, profile=profile, arrays=arrays, names=NameIndex.of(listed))

@@ -7,7 +7,7 @@ import pytest
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.search.pipeline import link_text
-from askgraph.search.rank.expected_answer_type import answer_columns_of, expect_answer
+from askgraph.search.rank.expected_answer_type import choose_answer_columns, derive_expected_answer
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Answer, Question
 from askgraph.workspace import Workspace
@@ -68,8 +68,8 @@ async def test_of_several_things_it_stands_beside_whose_it_is(
 
 def test_so_does_the_query_of_a_model(asked: tuple[KnowledgeGraph, bool]) -> None:
     graph, unit = asked
-    expected = expect_answer(link_text("Turnover of North Shop", None, graph.names))
+    expected = derive_expected_answer(link_text("Turnover of North Shop", None, graph.names))
     result = SelectResult(("report", "turnover"), ())
 
-    columns = answer_columns_of(expected, QUERY, result, graph.profile)
+    columns = choose_answer_columns(expected, QUERY, result, graph.profile)
     assert columns == (("report", "turnover") if unit else ("turnover",))

@@ -8,7 +8,7 @@ from tests.each import for_each
 from tests.search.asking import Known
 
 import askgraph
-from askgraph.search.rank import clusters
+from askgraph.search.rank import cluster_candidates
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 
@@ -16,7 +16,7 @@ from askgraph.workspace.run_sync import result_of
 def test_a_property_that_is_named_in_full_is_meant_whatever_its_other_names_go_on_with(
     space: Known,
 ) -> None:
-    [best, *_] = clusters(space.proposal("What is the discoverer of Titan?").candidates)
+    [best, *_] = cluster_candidates(space.proposal("What is the discoverer of Titan?").candidates)
     query = space.query(best.best.query)
     assert "#discoverer>" in query and "discoveryYear" not in query
 
@@ -81,7 +81,7 @@ def asked(question: str, folder: Path, turtle: str = JAGUARS) -> Mapping[str, An
 
 def test_a_thing_that_is_compared_with_is_not_shown_by_its_other_meaning(space: Known) -> None:
     proposal = space.proposal("Which moons are larger than the Moon?")
-    query = space.query(clusters(proposal.candidates)[0].best.query)
+    query = space.query(cluster_candidates(proposal.candidates)[0].best.query)
     assert query.startswith("SELECT DISTINCT ?moon WHERE")
 
 

@@ -10,8 +10,8 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 from tests.search.question_files import graph_named
 
-from askgraph.search.rank import clusters
-from askgraph.search.rank.faults import Subject, find_faults
+from askgraph.search.rank import cluster_candidates
+from askgraph.search.rank.faults import FaultContext, find_faults
 
 
 def test_a_question_for_yes_or_no_holds_no_condition_on_groups(zoo: Known) -> None:
@@ -20,7 +20,7 @@ def test_a_question_for_yes_or_no_holds_no_condition_on_groups(zoo: Known) -> No
         "Is there a keeper without email?",
     ):
         for candidate in zoo.proposal(question).candidates:
-            assert not (candidate.asks and candidate.tree.having)
+            assert not (candidate.is_ask and candidate.tree.having)
 
 
 def test_a_denial_ends_with_its_clause() -> None:
@@ -74,9 +74,9 @@ def test_a_number_is_compared_with_its_sign(
 def test_a_number_that_lost_its_sign_is_missing(things: Known) -> None:
     signed = things.proposal("Which planets have a temperature of -10.5?", "en")
     plain = things.proposal("Which planets have a temperature of 10.5?", "en")
-    best = clusters(plain.candidates)[0].best
-    assert "number_missing" in find_faults(Subject(signed, best))
-    assert "number_missing" not in find_faults(Subject(plain, best))
+    best = cluster_candidates(plain.candidates)[0].best
+    assert "number_missing" in find_faults(FaultContext(signed, best))
+    assert "number_missing" not in find_faults(FaultContext(plain, best))
 
 
 def test_a_count_for_each_keeps_its_rows(space: Known) -> None:

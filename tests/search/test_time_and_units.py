@@ -20,7 +20,7 @@ from tests.temporal.asked import (
 )
 
 from askgraph.search.decide import choose_outcome, estimate_confidence
-from askgraph.search.rank import clusters
+from askgraph.search.rank import cluster_candidates
 
 HELD_OUT = 43
 
@@ -46,7 +46,9 @@ def test_what_is_asked_for_is_found(one: Asked) -> None:
 
 def best(name: str, question: str, *, today: date = TODAY) -> str:
     graph = graph_of(name)
-    return graph.query(clusters(proposal_of(graph, question, today=today).candidates)[0].best.query)
+    return graph.query(
+        cluster_candidates(proposal_of(graph, question, today=today).candidates)[0].best.query
+    )
 
 
 @for_each(
@@ -64,7 +66,7 @@ def best(name: str, question: str, *, today: date = TODAY) -> str:
 )
 def test_a_time_that_nothing_is_at_is_not_passed_over_in_silence(question: str) -> None:
     proposal = proposal_of(graph_of("office"), question)
-    confidence = estimate_confidence(proposal, clusters(proposal.candidates))
+    confidence = estimate_confidence(proposal, cluster_candidates(proposal.candidates))
 
     assert choose_outcome(confidence) != "answer"
 
@@ -122,9 +124,9 @@ def test_a_graph_without_dates_has_no_operators_of_time() -> None:
         "@prefix : <http://x.example/> . "
         ':a a :Shop ; :name "Current Affairs" . :b a :Shop ; :name "Former Glory" .'
     )
-    frame = proposal_of(plain, "Which former shops are currently active in 1990?").frame
+    frame = proposal_of(plain, "Which former shops are currently active in 1990?").operators
 
-    assert not frame.of("now", "past", "ongoing", "at")
+    assert not frame.get_operators("now", "past", "ongoing", "at")
 
 
 def test_a_variable_never_has_a_name_that_sparql_forbids() -> None:

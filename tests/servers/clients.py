@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.atomic_files import locked
+from askgraph.atomic_files import lock_file
 
 __all__ = ["clients_python", "minilm"]
 
@@ -33,6 +33,6 @@ def _made(name: str) -> Path:
     if not (_ROOT / stamp).exists():
         if os.environ.get("CI") != "true":
             pytest.skip(f"the {name} are not installed: make {stamp}")
-        with locked(_ROOT / "build" / f"{name}.lock"):  # of several workers one makes it
+        with lock_file(_ROOT / "build" / f"{name}.lock"):  # of several workers one makes it
             subprocess.run(["make", stamp], cwd=_ROOT, check=True)
     return _ROOT / "build" / name

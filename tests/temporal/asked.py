@@ -11,7 +11,7 @@ from tests.graphs import store_of
 from tests.search.asking import Known
 
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
-from askgraph.search.rank import Proposal, clusters
+from askgraph.search.rank import RankedCandidates, cluster_candidates
 
 __all__ = ["HERE", "TODAY", "Asked", "answer_of", "graph_of", "proposal_of", "questions_in"]
 
@@ -51,7 +51,7 @@ def known(turtle: str) -> Known:
 
 def proposal_of(
     graph: Known, question: str, language: str = "en", *, today: date = TODAY
-) -> Proposal:
+) -> RankedCandidates:
     """The candidates for a question on a day."""
     linked = link_text(question, language, graph.names)
     return propose_from_links(linked, build_schema(graph.arrays, graph.profile), today=today)
@@ -61,7 +61,7 @@ def answer_of(
     graph: Known, question: str, language: str = "en", *, today: date = TODAY
 ) -> list[frozenset[str]]:
     """The values of each column that answers, by the best candidate; "true" or "false" for ASK."""
-    found = clusters(proposal_of(graph, question, language, today=today).candidates)
+    found = cluster_candidates(proposal_of(graph, question, language, today=today).candidates)
     if not found:
         return []
     best = found[0].best

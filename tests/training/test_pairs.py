@@ -10,18 +10,18 @@ from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.index.names import Kind
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.methods.writing.prompt import prompt, query_in
-from askgraph.methods.writing.references import References, gold_terms
+from askgraph.methods.writing.prompt import build_prompt, parse_query
+from askgraph.methods.writing.references import References, list_required_terms
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.training.pairs import (
-    Asked,
-    LeftOut,
-    NearTerms,
-    Pair,
-    evaluated,
-    made_pairs,
-    near_terms,
+    SkippedQuestion,
+    TermSearch,
+    TrainingPair,
+    TrainingQuestion,
+    build_pairs,
+    evaluate_pairs,
+    open_term_search,
     read_pairs,
     write_pairs,
 )
@@ -32,31 +32,31 @@ PREFIX = (
     "PREFIX space: <https://example.org/space/> PREFIX ont: <https://example.org/space/ontology#> "
 )
 ASKED = [
-    Asked(f"q{number}", "Which moons orbit Jupiter?", PREFIX + query)
+    TrainingQuestion(f"q{number}", "Which moons orbit Jupiter?", PREFIX + query)
     for number, query in enumerate(["SELECT ?m { ?m a ont:Moon ; ont:orbits space:Jupiter }"] * 20)
 ]
 
 
 @pytest.fixture(scope="module")
-def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NearTerms]:
+def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TermSearch]:
     graph = Workspace(tmp_path_factory.mktemp("pairs")).open(sample.graph_path())
-    with near_terms(graph) as found:
+    with open_term_search(graph) as found:
         yield found
     result_of(graph.endpoint.close())
 
 
 def test_a_pair_lists_the_right_terms_and_one_to_three_near_ones_of_each(
-    terms: NearTerms,
+    terms: TermSearch,
 ) -> None:
-    made = [pair for pair in made_pairs(ASKED, terms) if isinstance(pair, Pair)]
+    made = [pair for pair in build_pairs(ASKED, terms) if isinstance(pair, TrainingPair)]
 
-    right = set(gold_terms(ASKED[0].query))
+    right = set(list_required_terms(ASKED[0].query))
     for pair in made:
         listed = {(one.kind, one.target) for one in pair.listed}
         assert right < listed
         for kind in (Kind.ENTITY, Kind.PREDICATE):  # no other class has the word moon
             assert 2 <= len([one for one in pair.listed if one.kind is kind]) <= 4
-        back = query_in(pair.target, References(pair.listed))
+        back = parse_query(pair.target, References(pair.listed))
         assert canonical_query(back) == canonical_query(ASKED[0].query)
     copies = [pair.id for pair in made if "#" in pair.id]
     assert 0 < len(copies) < 40
@@ -64,35 +64,35 @@ def test_a_pair_lists_the_right_terms_and_one_to_three_near_ones_of_each(
 
 
 def test_the_same_seed_gives_a_question_the_same_pairs_whatever_stands_around_it(
-    terms: NearTerms,
+    terms: TermSearch,
 ) -> None:
-    alone = list(made_pairs([ASKED[3]], terms, seed=7))
-    among = [one for one in made_pairs(ASKED, terms, seed=7) if one.id.split("#")[0] == "q3"]
+    alone = list(build_pairs([ASKED[3]], terms, seed=7))
+    among = [one for one in build_pairs(ASKED, terms, seed=7) if one.id.split("#")[0] == "q3"]
 
     assert alone == among
-    assert list(made_pairs([ASKED[3]], terms, seed=8, copies=False)) != alone
+    assert list(build_pairs([ASKED[3]], terms, seed=8, copies=False)) != alone
 
 
-def test_a_query_that_cannot_be_written_is_left_out_with_the_reason(terms: NearTerms) -> None:
-    odd = Asked("odd", "?", "SELECT ?x { SERVICE <http://example.org/> { ?x ?p ?o } }")
+def test_a_query_that_cannot_be_written_is_left_out_with_the_reason(terms: TermSearch) -> None:
+    odd = TrainingQuestion("odd", "?", "SELECT ?x { SERVICE <http://example.org/> { ?x ?p ?o } }")
 
-    (left_out,) = made_pairs([odd], terms)
+    (left_out,) = build_pairs([odd], terms)
 
-    assert isinstance(left_out, LeftOut)
+    assert isinstance(left_out, SkippedQuestion)
     assert "SERVICE" in left_out.reason
 
 
 def test_a_plain_pair_wants_the_query_as_an_endpoint_takes_it(
-    terms: NearTerms, tmp_path: Path
+    terms: TermSearch, tmp_path: Path
 ) -> None:
-    chain = Asked(
+    chain = TrainingQuestion(
         "chain",
         "Which moons orbit what Io orbits?",
         PREFIX + "SELECT ?p { space:Io ont:orbits ?p }",
         PREFIX + "SELECT ?m { ?m ont:orbits ?IT }",
     )
-    made = list(made_pairs([ASKED[0], chain], terms, copies=False, form="plain"))
-    write_pairs(tmp_path / "pairs.jsonl", [pair for pair in made if isinstance(pair, Pair)])
+    made = list(build_pairs([ASKED[0], chain], terms, copies=False, form="plain"))
+    write_pairs(tmp_path / "pairs.jsonl", [pair for pair in made if isinstance(pair, TrainingPair)])
 
     (first, second), _ = read_pairs([tmp_path / "pairs.jsonl"])
 
@@ -102,14 +102,14 @@ def test_a_plain_pair_wants_the_query_as_an_endpoint_takes_it(
         f"?v0 <{space}ontology#orbits> <{space}Jupiter> . }}"
     )
     assert "THEN" not in second.target and second.target.count("SELECT") == 2
-    assert f"<{space}Io>: Io" in prompt(second.question, second.references)
+    assert f"<{space}Io>: Io" in build_prompt(second.question, second.references)
     model = ScriptedModel([f"```sparql\n{first.target}\n```", second.target])
-    found = result_of(evaluated(model, [first, second]))
+    found = result_of(evaluate_pairs(model, [first, second]))
     assert (found.first, found.sound) == (2, 2)
 
 
-def test_pairs_come_back_from_their_file(terms: NearTerms, tmp_path: Path) -> None:
-    made = [pair for pair in made_pairs(ASKED[:3], terms) if isinstance(pair, Pair)]
+def test_pairs_come_back_from_their_file(terms: TermSearch, tmp_path: Path) -> None:
+    made = [pair for pair in build_pairs(ASKED[:3], terms) if isinstance(pair, TrainingPair)]
     write_pairs(tmp_path / "pairs.jsonl", made)
 
     pairs, digest = read_pairs([tmp_path / "pairs.jsonl"])
@@ -137,7 +137,10 @@ def test_a_file_of_anything_else_is_told(content: str, tmp_path: Path) -> None:
 
 def test_a_pair_that_wants_no_query_is_told_before_anything_is_asked() -> None:
     model = ScriptedModel([])
-    pairs = [Pair("first", "How many?", (), "ASK { ?a ?b ?c }"), Pair("odd", "Who?", (), "SELECT")]
+    pairs = [
+        TrainingPair("first", "How many?", (), "ASK { ?a ?b ?c }"),
+        TrainingPair("odd", "Who?", (), "SELECT"),
+    ]
 
     with pytest.raises(SetupError, match="'odd' wants no query"):
-        result_of(evaluated(model, pairs))
+        result_of(evaluate_pairs(model, pairs))

@@ -18,14 +18,20 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.llm import completed
 from askgraph.llm.transformers import TransformersModel
 from askgraph.methods.multi_stage import MultiStage
-from askgraph.methods.writing.model_writer import PromptedWriter, query_grammar
-from askgraph.methods.writing.prompt import messages, prompt, query_in
-from askgraph.methods.writing.references import References, gold_terms
+from askgraph.methods.writing.model_writer import PromptedWriter, build_query_grammar
+from askgraph.methods.writing.prompt import build_messages, build_prompt, parse_query
+from askgraph.methods.writing.references import References, list_required_terms
 from askgraph.sparql.parser import read
 from askgraph.trace import Draft, Prompt, Question
-from askgraph.training.pairs import Asked, Pair, evaluated, made_pairs, near_terms
-from askgraph.training.settings import TrainSettings, preset
-from askgraph.training.train import merge, result_object, train
+from askgraph.training.pairs import (
+    TrainingPair,
+    TrainingQuestion,
+    build_pairs,
+    evaluate_pairs,
+    open_term_search,
+)
+from askgraph.training.settings import TrainSettings, build_settings
+from askgraph.training.train import merge_adapters, to_result_object, train
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 
@@ -35,7 +41,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing:FutureWarning"),  # of peft
 ]
 
-QUICK = preset("quick", epochs=30, batch=4, rate=4e-3, warmup=10)
+QUICK = build_settings("quick", epochs=30, batch=4, rate=4e-3, warmup=10)
 
 
 @pytest.fixture(scope="module")
@@ -46,39 +52,45 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 
 
 @pytest.fixture(scope="module")
-def pairs(space: KnowledgeGraph) -> list[Pair]:
+def pairs(space: KnowledgeGraph) -> list[TrainingPair]:
     questions = read_questions(sample.questions_path().with_suffix(".jsonl"))
-    asked = [Asked(one.id, one.text, one.sparql) for one in questions if one.sparql]
-    with near_terms(space) as terms:
-        made = [pair for pair in made_pairs(asked, terms, copies=False) if isinstance(pair, Pair)]
+    asked = [TrainingQuestion(one.id, one.text, one.sparql) for one in questions if one.sparql]
+    with open_term_search(space) as terms:
+        made = [
+            pair
+            for pair in build_pairs(asked, terms, copies=False)
+            if isinstance(pair, TrainingPair)
+        ]
     return made[:16]
 
 
 @pytest.fixture(scope="module")
-def base(pairs: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    texts = [prompt(pair.question, References(pair.listed)) + pair.target for pair in pairs]
+def base(pairs: list[TrainingPair], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    texts = [build_prompt(pair.question, References(pair.listed)) + pair.target for pair in pairs]
     return tiny_qwen(tmp_path_factory.mktemp("base") / "tiny", texts, width=64)
 
 
 @pytest.fixture(scope="module")
-def whole(base: Path, pairs: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(base: Path, pairs: list[TrainingPair], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "ours"
-    train(str(base), pairs, folder, settings=QUICK, data="d", others=pairs[:4], device="cpu")
+    train(
+        str(base), pairs, folder, settings=QUICK, data="d", evaluation_pairs=pairs[:4], device="cpu"
+    )
     return folder
 
 
 async def _hypotheses_are_listed_queries(
-    folder: Path, pairs: list[Pair], space: KnowledgeGraph
+    folder: Path, pairs: list[TrainingPair], space: KnowledgeGraph
 ) -> float:
     """The share of pairs whose right query is among the hypotheses, all of which are queries."""
     model = TransformersModel(str(folder), device="cpu")
     right = 0
     for pair in pairs:
         references = References(pair.listed)
-        grammar = query_grammar(references)
+        grammar = build_query_grammar(references)
         reply = await completed(
             model.complete(
-                messages(pair.question, references),
+                build_messages(pair.question, references),
                 n=3,
                 beams=True,
                 grammar=grammar,
@@ -86,10 +98,10 @@ async def _hypotheses_are_listed_queries(
             )
         )
         for choice in reply.choices:
-            query = query_in(choice.text, references)
+            query = parse_query(choice.text, references)
             read(query)
             Store().query(query)
-            assert {target for _, target in gold_terms(query)} <= {
+            assert {target for _, target in list_required_terms(query)} <= {
                 one.target for one in pair.listed
             }
         right += pair.target in [choice.text for choice in reply.choices]
@@ -115,7 +127,7 @@ def test_each_measurement_is_made_once_and_the_last_one_is_told(whole: Path) -> 
 
 
 async def test_trained_whole_it_knows_its_pairs_and_every_hypothesis_is_a_query(
-    whole: Path, pairs: list[Pair], space: KnowledgeGraph
+    whole: Path, pairs: list[TrainingPair], space: KnowledgeGraph
 ) -> None:
     losses = [
         line["loss"]
@@ -133,17 +145,17 @@ async def test_trained_whole_it_knows_its_pairs_and_every_hypothesis_is_a_query(
 
 def test_trained_on_plain_sparql_it_answers_with_it(space: KnowledgeGraph, tmp_path: Path) -> None:
     questions = read_questions(sample.questions_path().with_suffix(".jsonl"))
-    asked = [Asked(one.id, one.text, one.sparql) for one in questions[:4] if one.sparql]
-    with near_terms(space) as terms:
-        made = list(made_pairs(asked, terms, copies=False, form="plain"))
-    pairs = [pair for pair in made if isinstance(pair, Pair)]
-    texts = [prompt(pair.question, pair.references) + pair.target for pair in pairs]
+    asked = [TrainingQuestion(one.id, one.text, one.sparql) for one in questions[:4] if one.sparql]
+    with open_term_search(space) as terms:
+        made = list(build_pairs(asked, terms, copies=False, form="plain"))
+    pairs = [pair for pair in made if isinstance(pair, TrainingPair)]
+    texts = [build_prompt(pair.question, pair.references) + pair.target for pair in pairs]
     base = tiny_qwen(tmp_path / "tiny", texts, width=64)
     settings = replace(QUICK, epochs=60, length=1024)
     train(str(base), pairs, tmp_path / "ours", settings=settings, data="d", device="cpu")
 
     model = TransformersModel(str(tmp_path / "ours"), device="cpu")
-    found = result_of(evaluated(model, pairs))
+    found = result_of(evaluate_pairs(model, pairs))
     method = MultiStage(model=model, writer="model", form="plain", n=1, near=0)
     trace = result_of(
         trace_of(Question(asked[0].text), method=method, name="multi-stage", graphs=[space])
@@ -158,15 +170,15 @@ def test_trained_on_plain_sparql_it_answers_with_it(space: KnowledgeGraph, tmp_p
 
 
 async def test_trained_by_adapters_it_can_be_merged_and_writes_the_same(
-    base: Path, pairs: list[Pair], space: KnowledgeGraph, tmp_path: Path
+    base: Path, pairs: list[TrainingPair], space: KnowledgeGraph, tmp_path: Path
 ) -> None:
     settings = replace(QUICK, lora=True, epochs=4, rate=1e-2)
     train(str(base), pairs, tmp_path / "adapters", settings=settings, data="d", device="cpu")
 
-    merge(tmp_path / "adapters", tmp_path / "merged")
+    merge_adapters(tmp_path / "adapters", tmp_path / "merged")
 
     for pair in pairs[:2]:
-        asked = messages(pair.question, References(pair.listed))
+        asked = build_messages(pair.question, References(pair.listed))
         said = []
         for folder in ("adapters", "merged"):
             model = TransformersModel(str(tmp_path / folder), device="cpu", dtype="float32")
@@ -178,7 +190,7 @@ async def test_trained_by_adapters_it_can_be_merged_and_writes_the_same(
 
 
 def test_a_training_that_was_stopped_goes_on_from_its_checkpoint(
-    base: Path, pairs: list[Pair], tmp_path: Path
+    base: Path, pairs: list[TrainingPair], tmp_path: Path
 ) -> None:
     settings = TrainSettings(epochs=2, batch=8, rate=1e-3, warmup=0, evaluations=2, length=600)
 
@@ -216,7 +228,7 @@ def test_a_training_that_came_to_its_end_is_told_and_not_done_again(tmp_path: Pa
     again = train("nowhere", [], tmp_path, settings=settings, data="d", device="cpu")
 
     assert again.ended
-    assert result_object(again) == result
+    assert to_result_object(again) == result
     assert [file.name for file in tmp_path.iterdir()] == ["training.json"]
 
 
@@ -229,7 +241,7 @@ def test_a_device_that_is_not_there_is_told_before_anything_is_read(
 
 
 def test_what_learns_is_kept_whole_and_saved_as_wished(
-    base: Path, pairs: list[Pair], tmp_path: Path
+    base: Path, pairs: list[TrainingPair], tmp_path: Path
 ) -> None:
     settings = replace(QUICK, epochs=1, rate=1e-6, warmup=0, dtype="bfloat16")
 

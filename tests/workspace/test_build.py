@@ -11,7 +11,7 @@ from tests.servers.sparql import Request
 
 from askgraph.errors import SetupError
 from askgraph.graph.profile import Profile
-from askgraph.graph.void_text import void_of
+from askgraph.graph.void_text import serialize_void
 from askgraph.workspace import Workspace, build
 from askgraph.workspace.run_sync import result_of
 
@@ -86,7 +86,7 @@ def test_growing_leaves_a_graph_that_was_removed_alone(
 def test_what_a_profile_made_elsewhere_says_is_not_asked_for(
     tmp_path: Path, store: Store, exact: Profile
 ) -> None:
-    (tmp_path / "space.ttl").write_text(void_of(exact))
+    (tmp_path / "space.ttl").write_text(serialize_void(exact))
     place = Workspace(tmp_path / "workspace")
     with CappedServer(store, cap=100_000) as server:
         profile = place.add("space", [server.url], settings={"profile": "../space.ttl"})

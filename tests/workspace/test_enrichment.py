@@ -68,7 +68,7 @@ def test_a_virtual_predicate_is_asked_like_any_other(workspace: Workspace, tmp_p
     found = next(p for p in profile.predicates if p.iri == VIRTUAL + "seatPartOf")
     _, arrays = workspace.known("firms")
     assert (found.triples, found.steps) == (18, 2)
-    assert arrays is not None and arrays.number(found.iri) is not None
+    assert arrays is not None and arrays.get_predicate_number(found.iri) is not None
     # It is among all that leaves a thing, and has a label.
     leaving = rows(workspace, "firms", f"SELECT DISTINCT ?p {{ <{PLACE}f1> ?p ?o }}")
     assert f"<{VIRTUAL}seatPartOf>" in leaving
@@ -106,7 +106,7 @@ def test_a_change_of_the_definitions_takes_effect(workspace: Workspace) -> None:
 def test_taken_away_it_is_unknown_again(workspace: Workspace) -> None:
     before = workspace.profile("firms").predicates
     enrich_virtually(workspace, "firms", definitions := definitions_for(workspace, "firms"))
-    enrich_virtually(workspace, "firms", definitions.only(
+    enrich_virtually(workspace, "firms", definitions.select(
         inverse=False, shortcuts=False, comments=False, names=False
     ))  # fmt: skip
 

@@ -12,8 +12,8 @@ from tests.servers.llm import LlmServer
 
 from askgraph import plugins, sample
 from askgraph.errors import SetupError
-from askgraph.evaluation.runs import Options, Record, Run, read_run
-from askgraph.evaluation.runs.one_question import gold_links
+from askgraph.evaluation.runs import EvaluationOptions, EvaluationRun, Record, read_run
+from askgraph.evaluation.runs.one_question import get_gold_links
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
@@ -36,7 +36,7 @@ def run(
     wishes: Wishes | None = None,
     folder: Path | None = None,
     benchmarks: tuple[str, ...] = (QUESTIONS,),
-) -> Run:
+) -> EvaluationRun:
     chosen = selection or Selection(sample=8)
     asked = selected(space, benchmarks, chosen)
     with_methods = replace(
@@ -46,7 +46,7 @@ def run(
     return result_of(work)
 
 
-def timeless(run: Run) -> list[Record]:
+def timeless(run: EvaluationRun) -> list[Record]:
     return [
         replace(record, seconds=0, usage=replace(record.usage, seconds=0)) for record in run.records
     ]
@@ -87,7 +87,7 @@ def test_elsewhere_the_run_is_the_same_as_here(space: Workspace, where: str) -> 
 
 def test_executors_processes_and_settings() -> None:
     # Every executor is found by name.
-    assert plugins.names("executor") == ("dask", "processes")
+    assert plugins.list_names("executor") == ("dask", "processes")
     # Many questions without a model have a process a core.
     crew, search = Crew("auto"), [GraphSearch()]
     cores = os.cpu_count() or 1
@@ -144,7 +144,7 @@ def test_folds_never_show_a_method_its_own_question(space: Workspace, tmp_path: 
     assert set.union(*held) == set(queries)
     copied = {
         detail.key.split("\t")[1]: step["words"]
-        for detail in kept.details()
+        for detail in kept.iterate_details()
         for step in detail.steps
         if step["step"] == "draft"
     }
@@ -169,11 +169,11 @@ def test_a_method_that_is_to_have_links_gets_those_of_gold_and_no_other_does(
 
     told = {record.method.partition(",")[0]: record.gold_links for record in done.records}
     assert told == {'dfsl:links="given"': True, 'dfsl:links="linked"': False}
-    assert {detail.key for detail in read_run(tmp_path / "run").details()} == {
+    assert {detail.key for detail in read_run(tmp_path / "run").iterate_details()} == {
         record.key for record in done.records
     }
     shown = llm_server.bodies[0]["messages"][1]["content"]
-    links = [re.split("[/#]", iri)[-1] for iri in gold_links(asked[0])]
+    links = [re.split("[/#]", iri)[-1] for iri in get_gold_links(asked[0])]
     assert links and [name for name in links if name not in shown] == []
 
 
@@ -228,7 +228,7 @@ def test_examples_that_changed_make_another_run(space: Workspace, tmp_path: Path
 
 
 def test_drafts_are_scored_for_the_oracle(space: Workspace) -> None:
-    done = run(space, wishes=Wishes((), options=Options(drafts=5)))
+    done = run(space, wishes=Wishes((), options=EvaluationOptions(drafts=5)))
     assert any(record.drafts for record in done.records)
     assert all(len(record.drafts) <= 5 for record in done.records)
     assert all(record.usage != Usage() for record in done.records if record.status == "answer")

@@ -10,7 +10,7 @@ from tests.graphs import EXTRA, MOONS, store_of
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import QueryError, SetupError
-from askgraph.evaluation.benchmarks.formats import examples_in
+from askgraph.evaluation.benchmarks.formats import read_example_file
 from askgraph.graph.examples import QueryExample, Wording
 from askgraph.sample import questions_path
 from askgraph.workspace import Workspace
@@ -184,7 +184,7 @@ def test_examples_are_read_from_a_graph_and_from_the_url_of_an_endpoint(
 @pytest.mark.parametrize("target", ["folder", "examples.ttl"])
 def test_turtle_holds_the_same_examples(tmp_path: Path, target: str) -> None:
     found, faults = convert(Workspace(tmp_path), str(questions_path()), tmp_path / target)
-    again = examples_in(tmp_path / target).examples
+    again = read_example_file(tmp_path / target).examples
     assert {reason.partition(":")[0] for _, reason in faults} == {"it has no query"}
     assert {one.iri: one for one in again} == {one.iri: one for one in found.examples}
 
@@ -192,7 +192,7 @@ def test_turtle_holds_the_same_examples(tmp_path: Path, target: str) -> None:
 def test_lines_hold_every_wording(tmp_path: Path) -> None:
     found, _ = convert(Workspace(tmp_path), str(questions_path()), tmp_path / "examples.jsonl")
     wordings = sum(len(example.wordings) for example in found.examples)
-    assert len(examples_in(tmp_path / "examples.jsonl").examples) == wordings
+    assert len(read_example_file(tmp_path / "examples.jsonl").examples) == wordings
 
 
 def test_a_query_that_does_not_parse_is_written_and_listed(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from tests.servers.sparql import SparqlServer
 
 from askgraph import sample
 from askgraph.errors import ServiceError, SetupError
-from askgraph.evaluation.benchmarks import Contents, Unreadable
+from askgraph.evaluation.benchmarks import BenchmarkContents, UnreadableItem
 from askgraph.evaluation.benchmarks.formats import read_benchmark, read_questions
-from askgraph.evaluation.gold.frozen import read_frozen
+from askgraph.evaluation.gold.frozen import read_frozen_gold
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.workspace import Workspace
 from askgraph.workspace.gold import Checks, check_gold, convert, freeze_gold
@@ -32,12 +32,12 @@ def test_the_gold_of_the_sample_graph_has_no_errors(space: Workspace) -> None:
 
 
 def test_findings_stand_in_the_order_of_the_file(space: Workspace, tmp_path: Path) -> None:
-    contents = Contents(
+    contents = BenchmarkContents(
         (
             GoldQuestion("z", "Which?", sparql="SELECT ?s { ?s a <urn:None> }"),
             GoldQuestion("a", "How?", sparql="SELECT ?s {"),
         ),
-        (Unreadable("line 3", "no 'id'"),),
+        (UnreadableItem("line 3", "no 'id'"),),
     )
     path = tmp_path / "made-up.jsonl"
     found = check_gold(space, path, contents, Checks(graph="space"), progress=tell)
@@ -53,20 +53,20 @@ def test_frozen_gold_has_not_changed_on_the_same_graph(space: Workspace, tmp_pat
     out = tmp_path / "gold.jsonl"
 
     count, failed = freeze_gold(space, QUESTIONS, contents, out, graph="space", progress=tell)
-    checks = Checks(graph="space", frozen=read_frozen(out))
+    checks = Checks(graph="space", frozen=read_frozen_gold(out))
     found = check_gold(space, QUESTIONS, contents, checks, progress=tell)
 
     assert failed == 0
     assert count == sum(q.sparql is not None for q in contents.questions if not q.unanswerable)
     assert "drift" not in {finding.kind for finding in found}
-    graphs = read_frozen(out).header["graphs"]
+    graphs = read_frozen_gold(out).header["graphs"]
     assert isinstance(graphs, dict)
     assert graphs["space"]["engine"].startswith("pyoxigraph ")
     assert str(tmp_path) not in out.read_text()
 
 
 def test_offline_nothing_is_looked_up(tmp_path: Path) -> None:
-    contents = Contents((GoldQuestion("a", "?", sparql="ASK {}", graph="nowhere.ttl"),))
+    contents = BenchmarkContents((GoldQuestion("a", "?", sparql="ASK {}", graph="nowhere.ttl"),))
     none = Workspace(tmp_path / "none")
     found = check_gold(none, tmp_path / "q.jsonl", contents, Checks(offline=True), progress=tell)
     assert found == ()

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from askgraph.cli import app
 from askgraph.errors import ForbiddenQuery
-from askgraph.graph import service_iri
+from askgraph.graph import get_service_iri
 from askgraph.sparql.results import value_of
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
@@ -91,7 +91,7 @@ def test_a_graph_tells_the_iri_that_a_service_calls_it_by(
     workspace.add("remote", [server.url])
     workspace.add("keyed", [f"{server.url}?key=secret"])
     graphs = [workspace.graph(name) for name in ("moons", "remote", "keyed")]
-    iris = [service_iri(graph) for graph in graphs]
+    iris = [get_service_iri(graph) for graph in graphs]
     assert iris == ["askgraph:moons", server.url, "askgraph:keyed"]
     for iri in iris:
         query = PREFIX + JOIN.replace("?s :visited ?m", "VALUES ?m { :Io :Europa }")

@@ -7,7 +7,7 @@ from tests.graphs import MOONS
 from tests.servers.sparql import SparqlServer
 
 from askgraph.errors import SetupError
-from askgraph.graph.void_text import void_of
+from askgraph.graph.void_text import serialize_void
 from askgraph.workspace import Workspace, silent
 from askgraph.workspace.metadata import Bound, fetch, known_profile, profiled
 
@@ -17,7 +17,7 @@ def test_the_profile_of_a_graph_is_known_and_comes_back_from_its_void(
 ) -> None:
     known = known_profile(space, "space", progress=silent)
     file = tmp_path / "void.ttl"
-    file.write_text(void_of(known), encoding="utf-8")
+    file.write_text(serialize_void(known), encoding="utf-8")
 
     read = known_profile(space, str(file), progress=silent)
     published = fetch(space, str(file)).profile

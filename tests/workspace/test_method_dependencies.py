@@ -15,7 +15,7 @@ import askgraph
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.methods import Method, closed, converses, searches, wants_links
+from askgraph.methods import Method, can_follow_up, can_search_indices, closed, has_given_links
 from askgraph.methods.dfsl import Dfsl
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.methods.guided import Guided
@@ -156,9 +156,9 @@ def test_what_consulted_methods_need(tmp_path: Path) -> None:
     plain, retrieval = Council(others={"a": search}), Council(others={"b": SparqlLlm(model)})
     alone = Council()
     gold = Council(others={"a": search, "c": Dfsl(model, links="given")})
-    assert [searches(one) for one in (plain, retrieval)] == [False, True]
-    assert [converses(one) for one in (alone, plain)] == [False, True]
-    assert [wants_links(one) for one in (plain, gold)] == [False, True]
+    assert [can_search_indices(one) for one in (plain, retrieval)] == [False, True]
+    assert [can_follow_up(one) for one in (alone, plain)] == [False, True]
+    assert [has_given_links(one) for one in (plain, gold)] == [False, True]
     # The indices of a consulted method are built first.
     (tmp_path / "moons.ttl").write_text(MOONS)
     workspace = Workspace(tmp_path)

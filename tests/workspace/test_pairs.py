@@ -10,8 +10,8 @@ from tests.graphs import MOONS, store_of
 from askgraph import sample
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.methods.writing.prompt import query_in
-from askgraph.methods.writing.references import NAMES, gold_terms
+from askgraph.methods.writing.prompt import parse_query
+from askgraph.methods.writing.references import NAMES, list_required_terms
 from askgraph.training.pairs import read_pairs
 from askgraph.workspace import Workspace
 from askgraph.workspace.pairs import Chosen, PairForm, make_pairs
@@ -62,10 +62,10 @@ def test_of_what_graph_search_proposes_the_right_query_is_the_reply(
     for pair in pairs:
         references = pair.references
         assert references.form == "names"
-        assert len(pair.listed) > len(gold_terms(query_in(pair.target, references)))
+        assert len(pair.listed) > len(list_required_terms(parse_query(pair.target, references)))
         reply, gold = (
             list(map(str, store.query(query)))  # type: ignore[arg-type]
-            for query in (query_in(pair.target, references), golds[pair.id].sparql or "")
+            for query in (parse_query(pair.target, references), golds[pair.id].sparql or "")
         )
         assert len(reply) == len(gold)
     again = make_pairs(space, chosen, tmp_path / "again.jsonl", form=PairForm(NAMES, proposed=True))

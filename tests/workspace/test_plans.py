@@ -94,7 +94,7 @@ def test_a_host_opens_a_graph_once_and_answers_tasks(
 
     once, done = result_of(worked())
     assert once
-    assert [one.record.score("best_column").f1 for one in done] == [1.0, 1.0]
+    assert [one.record.get_score("best_column").f1 for one in done] == [1.0, 1.0]
 
 
 def test_a_graph_that_was_built_anew_is_not_the_one_of_the_plan(

@@ -7,27 +7,29 @@ import pytest
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs import Options, Run, read_run
+from askgraph.evaluation.runs import EvaluationOptions, EvaluationRun, read_run
 from askgraph.evaluation.runs.predictions import Prediction
 from askgraph.workspace import Workspace
 from askgraph.workspace.evaluation import needs_graph, score_predictions
 from askgraph.workspace.plans import Asked
 
 MARS = "SELECT ?m { ?m <http://example.org/onto#orbits> <http://example.org/Mars> }"
-PHOBOS = Table.of_json(["m"], [["http://example.org/Phobos"]])
+PHOBOS = ResultTable.from_json(["m"], [["http://example.org/Phobos"]])
 QUESTION = GoldQuestion("mars", "Which moons has Mars?", sparql=MARS)
 
 
 def asked(folder: Path, *questions: GoldQuestion, graphs: tuple[str, ...] = ("moons",)) -> Asked:
     path = folder / "questions.jsonl"
     path.write_text("")
-    return Asked("made-up", path, "questions_jsonl", Contents(questions), questions, graphs)
+    return Asked(
+        "made-up", path, "questions_jsonl", BenchmarkContents(questions), questions, graphs
+    )
 
 
-async def run(workspace: Workspace, folder: Path, *predictions: Prediction) -> Run:
+async def run(workspace: Workspace, folder: Path, *predictions: Prediction) -> EvaluationRun:
     source = folder / "theirs.jsonl"
     source.write_text("")
     return await score_predictions(
@@ -35,7 +37,7 @@ async def run(workspace: Workspace, folder: Path, *predictions: Prediction) -> R
         asked(folder, QUESTION),
         predictions,
         source=source,
-        options=Options(),
+        options=EvaluationOptions(),
         folder=folder / "run",
     )
 

@@ -7,8 +7,8 @@ from tests.each import for_each
 from tests.graphs import MOONS
 
 from askgraph.errors import SetupError
-from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.formats import read_questions
 from askgraph.evaluation.questions import GoldQuestion, write_questions
 from askgraph.workspace import Workspace
@@ -68,7 +68,7 @@ def test_of_several_graphs_one_has_to_be_named(
 def test_questions_without_rows_are_left_out_before_a_sample(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    full, empty = Table.of_json(["x"], [["Io"]]), Table.of_json(["x"], [])
+    full, empty = ResultTable.from_json(["x"], [["Io"]]), ResultTable.from_json(["x"], [])
     questions = [
         GoldQuestion(f"q{n}", f"Moon {n}?", answers=full if n % 4 == 0 else empty)
         for n in range(40)
@@ -97,7 +97,7 @@ DOGS = GoldQuestion("2", "Which dogs are old?", unanswerable=True, graph="dogs.t
 
 
 def test_each_graph_is_left_out_once(tmp_path: Path) -> None:
-    contents = Contents((CARS, DOGS), prefixes={"ex": "http://example.org/"})
+    contents = BenchmarkContents((CARS, DOGS), prefixes={"ex": "http://example.org/"})
 
     entries = write_splits(
         {tmp_path / "all.jsonl": contents}, Division(leave_out="graph"), tmp_path / "parts"
@@ -114,8 +114,8 @@ def test_each_graph_is_left_out_once(tmp_path: Path) -> None:
 
 def test_ids_that_two_benchmarks_share_get_their_names(tmp_path: Path) -> None:
     both = {
-        tmp_path / "one" / "questions.jsonl": Contents((CARS,)),
-        tmp_path / "other.jsonl": Contents((GoldQuestion("1", "how many cars are red"),)),
+        tmp_path / "one" / "questions.jsonl": BenchmarkContents((CARS,)),
+        tmp_path / "other.jsonl": BenchmarkContents((GoldQuestion("1", "how many cars are red"),)),
     }
 
     entries = write_splits(both, Division(leave_out="dataset"), tmp_path / "parts")
@@ -128,5 +128,7 @@ def test_ids_that_two_benchmarks_share_get_their_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("division", [Division(), Division(folds=2, leave_out="graph")])
 def test_one_way_to_divide_has_to_be_named(division: Division, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="either into how many folds, or to leave out"):
-        write_splits({tmp_path / "a.jsonl": Contents((CARS, DOGS))}, division, tmp_path / "parts")
+        write_splits(
+            {tmp_path / "a.jsonl": BenchmarkContents((CARS, DOGS))}, division, tmp_path / "parts"
+        )
     assert list(tmp_path.iterdir()) == []

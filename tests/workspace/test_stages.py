@@ -48,9 +48,9 @@ def test_each_configuration_has_a_case_and_each_index_a_recall(place: Workspace)
     assert [case.record.method for case in found.cases] == list(CONFIGURATIONS)
     assert all(case.gold.entities == {"http://example.org/Mars"} for case in found.cases)
     told = {case.record.method: case for case in found.cases}["gold entities and predicates"]
-    assert told.found == told.gold
-    assert [one.what for one in found.recalls["mars"]] == ["entities", "predicates"]
-    assert found.run.complete
+    assert told.linked == told.gold
+    assert [one.target for one in found.recalls["mars"]] == ["entities", "predicates"]
+    assert found.run.is_complete
 
 
 def test_numbers_are_searched_tested_and_kept(place: Workspace) -> None:
@@ -63,7 +63,10 @@ def test_numbers_are_searched_tested_and_kept(place: Workspace) -> None:
     keep_tuned(place, found)
 
     assert [one.what for one in found] == ["entities", "predicates"]
-    assert all(one.tuned.recall_after.at >= one.tuned.recall_before.at for one in found)
+    assert all(
+        one.tuned.recall_after.shares_by_limit >= one.tuned.recall_before.shares_by_limit
+        for one in found
+    )
     assert all(one.tested is not None and one.tested[1].questions == 1 for one in found)
     assert told
     settings = tomllib.loads(Path(place.folder / "askgraph.toml").read_text())["methods"]

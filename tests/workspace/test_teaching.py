@@ -12,7 +12,7 @@ from tests.workspace.conftest import workspace_of
 from askgraph import ask
 from askgraph.api import Result
 from askgraph.errors import SetupError
-from askgraph.graph.glossary import Entry
+from askgraph.graph.glossary import GlossaryEntry
 from askgraph.trace import Answer
 from askgraph.workspace import Workspace
 
@@ -43,23 +43,25 @@ def test_what_a_taught_word_means(fleet: Workspace) -> None:
     # A word for two classes is of what is of either.
     only_cars = values(answer(fleet, "Which vehicles are heavier than 1000?"))
     assert sorted(only_cars) == ["Comet", "Pickup"]
-    fleet.teach("fleet", Entry("vehicles", ("car", "lorry")))
+    fleet.teach("fleet", GlossaryEntry("vehicles", ("car", "lorry")))
     found = answer(fleet, "Which vehicles are heavier than 1000?")
     assert sorted(values(found)) == ["Comet", "Mule", "Pickup"]
     assert "“vehicles” means cars and lorries (taught)" in found.words and "urn:" not in found.query
     assert values(answer(fleet, "How many vehicles are there?")) == ["4"]
     # What is of both classes counts once.
-    fleet.teach("fleet", Entry("vehicles", ("car", "lorry")))
+    fleet.teach("fleet", GlossaryEntry("vehicles", ("car", "lorry")))
     (mean,) = values(answer(fleet, "What is the average weight of the vehicles?"))
     assert float(mean) == (1200 + 900 + 8000 + 2000) / 4
     # A taught word goes before the graphs own names.
     assert values(answer(fleet, "How many ships are there?")) == ["1"]
-    fleet.teach("fleet", Entry("ship", (LORRY,)))
+    fleet.teach("fleet", GlossaryEntry("ship", (LORRY,)))
     assert values(answer(fleet, "How many ships are there?")) == ["2"]
     # A phrase with a query of its own is answered by it.
     query = "SELECT ?v { ?v o:weight ?w FILTER(?w < 1500) } ORDER BY ?w"
     fleet.teach(
-        "fleet", Entry("light fleet", query=query), Entry("small ones", same_as="light fleet")
+        "fleet",
+        GlossaryEntry("light fleet", query=query),
+        GlossaryEntry("small ones", same_as="light fleet"),
     )
     for question in ("Show me the light fleet", "light fleet?", "What are the small ones?"):
         found = answer(fleet, question)
@@ -71,24 +73,31 @@ def test_what_a_taught_word_means(fleet: Workspace) -> None:
 @for_each(
     ("entry", "question", "found"),
     [
-        (Entry("heft", ("weight",)), "What is the heft of the Mule?", ["8000"]),
-        (Entry("top yard", ("North Yard",)), "Which cars have the depot top yard?", ["Comet"]),
-        (Entry("boats", same_as="ship"), "Which boats are there?", ["Albatross"]),
-        (Entry("vessel", (f"<{SHIP}>",)), "How many vessels are there?", ["1"]),
-        (Entry("vessel", ("o:Ship",)), "How many vessels are there?", ["1"]),
+        (GlossaryEntry("heft", ("weight",)), "What is the heft of the Mule?", ["8000"]),
+        (
+            GlossaryEntry("top yard", ("North Yard",)),
+            "Which cars have the depot top yard?",
+            ["Comet"],
+        ),
+        (GlossaryEntry("boats", same_as="ship"), "Which boats are there?", ["Albatross"]),
+        (GlossaryEntry("vessel", (f"<{SHIP}>",)), "How many vessels are there?", ["1"]),
+        (GlossaryEntry("vessel", ("o:Ship",)), "How many vessels are there?", ["1"]),
     ],
 )
 def test_a_word_is_that_of_a_property_a_thing_or_another_word(
-    fleet: Workspace, entry: Entry, question: str, found: list[str]
+    fleet: Workspace, entry: GlossaryEntry, question: str, found: list[str]
 ) -> None:
     fleet.teach("fleet", entry)
     assert values(answer(fleet, question)) == found
 
 
 def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None:
-    fleet.teach("fleet", Entry("vehicles", (CAR, LORRY)), instructions="Weights are in kg.")
+    fleet.teach("fleet", GlossaryEntry("vehicles", (CAR, LORRY)), instructions="Weights are in kg.")
     fleet.teach("fleet", without="Vehicle")
-    assert fleet.glossary("fleet").table() == {"instructions": "Weights are in kg.", "entries": []}
+    assert fleet.glossary("fleet").to_table() == {
+        "instructions": "Weights are in kg.",
+        "entries": [],
+    }
     assert len(values(answer(fleet, "Which vehicles are heavier than 1000?"))) == 2
 
 
@@ -96,32 +105,55 @@ def test_a_word_that_is_taken_away_means_nothing_again(fleet: Workspace) -> None
     ("entry", "said"),
     [
         (
-            Entry("heft", ("wieght",)),
+            GlossaryEntry("heft", ("wieght",)),
             "nothing in the graph 'fleet' is called so; did you mean 'wei",
         ),
-        (Entry("heft", (f"{ONTO}wieght",)), "did you mean 'weight'"),
-        (Entry("heft", ("oo:weight",)), "the prefix of 'oo:weight' is not known; the graph has"),
-        (Entry("care", ("service",)), r"several: .* means: o:Service \(class\), o:service \(prop"),
-        (Entry("vehicles", ("car", "depot")), "o:depot is one: it is a property, and only classes"),
-        (Entry("boats", same_as="shipp"), "'shipp': nothing in the graph .* did you mean 'ship'"),
-        (Entry("boats", same_as="barge"), "goes in a circle|explain each other in a circle"),
-        (Entry("fast", query="SELECT {"), "the query of 'fast' cannot be used: line 1"),
-        (Entry("fast", query="DELETE WHERE { ?s ?p ?o }"), "the query of 'fast' cannot be used"),
-        (Entry("fast", query="DESCRIBE <urn:a:b>"), "gives triples: write a SELECT or an ASK"),
+        (GlossaryEntry("heft", (f"{ONTO}wieght",)), "did you mean 'weight'"),
+        (
+            GlossaryEntry("heft", ("oo:weight",)),
+            "the prefix of 'oo:weight' is not known; the graph has",
+        ),
+        (
+            GlossaryEntry("care", ("service",)),
+            r"several: .* means: o:Service \(class\), o:service \(prop",
+        ),
+        (
+            GlossaryEntry("vehicles", ("car", "depot")),
+            "o:depot is one: it is a property, and only classes",
+        ),
+        (
+            GlossaryEntry("boats", same_as="shipp"),
+            "'shipp': nothing in the graph .* did you mean 'ship'",
+        ),
+        (
+            GlossaryEntry("boats", same_as="barge"),
+            "goes in a circle|explain each other in a circle",
+        ),
+        (GlossaryEntry("fast", query="SELECT {"), "the query of 'fast' cannot be used: line 1"),
+        (
+            GlossaryEntry("fast", query="DELETE WHERE { ?s ?p ?o }"),
+            "the query of 'fast' cannot be used",
+        ),
+        (
+            GlossaryEntry("fast", query="DESCRIBE <urn:a:b>"),
+            "gives triples: write a SELECT or an ASK",
+        ),
     ],
 )
 def test_what_cannot_be_taught_is_refused_with_the_reason(
-    fleet: Workspace, entry: Entry, said: str
+    fleet: Workspace, entry: GlossaryEntry, said: str
 ) -> None:
-    before = fleet.teach("fleet", Entry("barge", same_as="ship"))
-    entries = (entry, Entry("barge", same_as="boats")) if "circle" in said else (entry,)
+    before = fleet.teach("fleet", GlossaryEntry("barge", same_as="ship"))
+    entries = (entry, GlossaryEntry("barge", same_as="boats")) if "circle" in said else (entry,)
     with pytest.raises(SetupError, match=said):
         fleet.teach("fleet", *entries)
     assert fleet.glossary("fleet") == before
 
 
 def test_a_word_that_another_is_explained_by_stays(fleet: Workspace) -> None:
-    fleet.teach("fleet", Entry("barge", same_as="ship"), Entry("tub", same_as="barge"))
+    fleet.teach(
+        "fleet", GlossaryEntry("barge", same_as="ship"), GlossaryEntry("tub", same_as="barge")
+    )
     with pytest.raises(SetupError, match="'tub' cannot be the same as 'barge'"):
         fleet.teach("fleet", without="barge")
     with pytest.raises(SetupError, match="'raft' was not taught; there are 'barge', 'tub'"):
@@ -144,7 +176,7 @@ def test_glossary_files(fleet: Workspace) -> None:
     words = {one.word for one in fleet.glossary("fleet").entries}
     assert words == {f"{name}{n}" for name in ("left", "right") for n in range(15)}
     # A file that was broken by hand says where.
-    fleet.teach("fleet", Entry("boats", same_as="ship"))
+    fleet.teach("fleet", GlossaryEntry("boats", same_as="ship"))
     file = fleet.glossary_file("fleet")
     file.write_text(file.read_text() + '[[entry]]\nword = "heft"\nmeans = ["weight"]\n')
     with pytest.raises(SetupError, match=r"fleet\.toml: 'heft' means 'weight', which is no IRI"):
@@ -152,6 +184,6 @@ def test_glossary_files(fleet: Workspace) -> None:
 
 
 def test_a_graph_that_is_removed_leaves_no_glossary(fleet: Workspace) -> None:
-    fleet.teach("fleet", Entry("boats", same_as="ship"))
+    fleet.teach("fleet", GlossaryEntry("boats", same_as="ship"))
     fleet.remove("fleet")
     assert not fleet.glossary_file("fleet").exists()

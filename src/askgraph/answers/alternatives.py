@@ -154,8 +154,8 @@ class _Search:
 
         def place(item: tuple[NamedNode | Literal, int]) -> tuple[bool, int, int]:
             iri = item[0].value
-            at = arrays.terms.iri(iri) if arrays is not None else None
-            known = 0 if arrays is None or at is None else arrays.degree(at)
+            at = arrays.terms.find_iri(iri) if arrays is not None else None
+            known = 0 if arrays is None or at is None else arrays.get_degree(at)
             alike = any(one.iri in own for one in classes_of(iri, self.graph))
             return not alike, -known, -item[1]
 

@@ -18,7 +18,7 @@ from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import tokens
-from askgraph.search.follow_up import Change, change_of, measured_pick
+from askgraph.search.follow_up import ResultChange, parse_measured_extreme, parse_result_change
 from askgraph.search.tokenize import tokenize
 from askgraph.sparql import Call, Group, Nested, Pattern, Query, Values, variables_of
 from askgraph.sparql.judge import admitted
@@ -53,20 +53,23 @@ async def changed(question: Question, graphs: Sequence[KnowledgeGraph]) -> Answe
 
 def _wanted(
     question: Question, graph: KnowledgeGraph, language: str
-) -> tuple[Change | None, Earlier]:
+) -> tuple[ResultChange | None, Earlier]:
     """What is to be done with which earlier result: a number of things stands for these things."""
-    made = [change_of(one.question, graph.names, language=language) for one in question.before[1:]]
+    made = [
+        parse_result_change(one.question, graph.names, language=language)
+        for one in question.before[1:]
+    ]
     at = len(made)
-    while at and (before := made[at - 1]) is not None and before.counts:
+    while at and (before := made[at - 1]) is not None and before.is_count:
         at -= 1
-    wanted = change_of(question.text, graph.names, language=language)
+    wanted = parse_result_change(question.text, graph.names, language=language)
     if wanted is None and any(made[:at][-1:]):
-        wanted = measured_pick(question.text, graph.names, language=language)
+        wanted = parse_measured_extreme(question.text, graph.names, language=language)
     return wanted, question.before[at]
 
 
 async def _answer(
-    wanted: Change, query: str, graph: KnowledgeGraph, language: str
+    wanted: ResultChange, query: str, graph: KnowledgeGraph, language: str
 ) -> Answer | Refusal | None:
     ready = admitted(query, prefixes=graph.prefixes.namespaces)
     tree = tree_of(ready.text)
@@ -79,7 +82,7 @@ async def _answer(
     for new in await _changed(tree, wanted, before, graph, language):
         text, labels = await builder.layout(new)
         result = await graph.endpoint.select(text, timeout=_SECONDS, limit=_ROWS)
-        if wanted.maps and not any(None not in row[-len(PLACE) :] for row in result.rows):
+        if wanted.is_map and not any(None not in row[-len(PLACE) :] for row in result.rows):
             return Refusal(phrases_in(language).say("refuse no places"))
         if result.rows:
             return await builder.answer(
@@ -94,16 +97,16 @@ async def _answer(
 
 
 async def _changed(
-    tree: Query, wanted: Change, before: SelectResult, graph: KnowledgeGraph, language: str
+    tree: Query, wanted: ResultChange, before: SelectResult, graph: KnowledgeGraph, language: str
 ) -> list[Query]:
     """The query, changed, in the ways that are meant, best first."""
-    if wanted.counts:
+    if wanted.is_count:
         return [_counted(tree)]
-    if wanted.maps:
+    if wanted.is_map:
         return [_located(tree, graph)]
-    if wanted.by:
-        return [_sorted(tree, wanted, iri, before) for iri in wanted.by]
-    return [await _first(tree, wanted.number, before, graph, language)]
+    if wanted.order_by:
+        return [_sorted(tree, wanted, iri, before) for iri in wanted.order_by]
+    return [await _first(tree, wanted.max_rows, before, graph, language)]
 
 
 def _counted(tree: Query) -> Query:
@@ -115,7 +118,7 @@ def _counted(tree: Query) -> Query:
     return Query("SELECT", where, ((name, Call("COUNT DISTINCT", (one,))),))
 
 
-def _sorted(tree: Query, wanted: Change, by: str, before: SelectResult) -> Query:
+def _sorted(tree: Query, wanted: ResultChange, by: str, before: SelectResult) -> Query:
     """A query with the values of a predicate at its first column, in their order.
 
     If that names a thing by a text, they are the thing's. The first one alone is told without its
@@ -138,10 +141,10 @@ def _sorted(tree: Query, wanted: Change, by: str, before: SelectResult) -> Query
     return replace(
         tree,
         where=Group(tuple(elements)),
-        columns=((first, None),) if wanted.number == 1 else tuple(shown),
-        distinct=wanted.number != 1,
-        order=((value, wanted.down), (first, False)),
-        limit=wanted.number or None,
+        columns=((first, None),) if wanted.max_rows == 1 else tuple(shown),
+        distinct=wanted.max_rows != 1,
+        order=((value, wanted.is_descending), (first, False)),
+        limit=wanted.max_rows or None,
     )
 
 

@@ -20,15 +20,15 @@ from askgraph.answers.verbalize.phrases import (
     phrases_in,
 )
 from askgraph.answers.verbalize.schema_facts import find_unit
-from askgraph.graph.arrays import GraphArrays, Ids, tallied
-from askgraph.graph.examples.drafts import are_identifiers, are_measured
+from askgraph.graph.arrays import GraphArrays, Ids, tally_ids
+from askgraph.graph.examples.drafts import is_identifier_list, is_measurable
 from askgraph.graph.measures import Unit
 from askgraph.graph.profile import (
     ClassProfile,
     PredicateProfile,
     Profile,
-    is_schema,
-    largest_classes,
+    is_schema_term,
+    select_largest_classes,
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.english import is_plural, lower_first_letter
@@ -114,7 +114,7 @@ def in_a_sentence(profile: Profile, language: str) -> str:
 
     "Holds moons, missions, astronauts and 12 more kinds of things."
     """
-    classes = [one for one in largest_classes(profile) if not one.nary]
+    classes = [one for one in select_largest_classes(profile) if not one.nary]
     tongues = (one for one in (language, "en") if any(called_in(c, one) for c in classes[:_TOLD]))
     phrases = phrases_in(language, next(tongues, ""))
     labels = (best_label(one.names, [language]) for one in classes)
@@ -135,7 +135,7 @@ def language_of(profile: Profile, languages: Sequence[str]) -> str:
     It is German, Spanish or French only if the graph's classes are called something in it.
     """
     wanted = phrases_in(languages[0] if languages else "en").language
-    own = [cls for cls in profile.classes if not is_schema(cls.iri)]
+    own = [cls for cls in profile.classes if not is_schema_term(cls.iri)]
     return wanted if any(called_in(cls, wanted) for cls in own[:3]) else "en"
 
 
@@ -181,27 +181,27 @@ class _Reader:
 
     def value(self, predicate: str, prefixes: PrefixMap) -> str | None:
         """An object of a predicate, by name, shortened."""
-        number = self.arrays.number(predicate) if self.arrays else None
+        number = self.arrays.get_predicate_number(predicate) if self.arrays else None
         if self.arrays is None or number is None:
             return None
         found = int(self.arrays.objects[int(self.arrays.predicate_offsets[number])])
-        text = self.arrays.terms.value(found)
+        text = self.arrays.terms.get_value(found)
         if self.arrays.terms.is_iri(found):
             text = self.name(found) or prefixes.shorten(text)
         return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
     def members(self, cls: str) -> Ids:
         """The things of a class; none of a remote graph."""
-        number = self.arrays.number(self._kind) if self.arrays else None
-        at = self.arrays.terms.iri(cls) if self.arrays else None
+        number = self.arrays.get_predicate_number(self._kind) if self.arrays else None
+        at = self.arrays.terms.find_iri(cls) if self.arrays else None
         if self.arrays is None or number is None or at is None:
             return np.zeros(0, dtype=np.int32)
         return self.arrays.step(np.array([at], dtype=np.int32), number, inverse=True)
 
     def classes(self, things: Ids) -> Mapping[str, float]:
         """The classes of things, each with the share of them that it has."""
-        found, counts = tallied(self.pairs(things, self._kind)[1])
-        iris = self.arrays.terms.values(found) if self.arrays else ()
+        found, counts = tally_ids(self.pairs(things, self._kind)[1])
+        iris = self.arrays.terms.iterate_values(found) if self.arrays else ()
         return {iri: int(n) / len(things) for iri, n in zip(iris, counts, strict=False)}
 
     def linked(self, things: Ids) -> list[int]:
@@ -214,10 +214,10 @@ class _Reader:
 
     def pairs(self, things: Ids, predicate: str) -> tuple[Ids, Ids]:
         """Things and what a predicate says of them."""
-        number = self.arrays.number(predicate) if self.arrays else None
+        number = self.arrays.get_predicate_number(predicate) if self.arrays else None
         if self.arrays is None or number is None:
             return things[:0], things[:0]
-        return self.arrays.pairs(things, number)
+        return self.arrays.get_edges(things, number)
 
     def name(self, node: int, cls: str = "") -> str | None:
         """What a thing is called, as those of a class are if it is one of them."""
@@ -226,7 +226,7 @@ class _Reader:
         names = []
         for predicate in filter(None, (self._named.get(cls), *self._naming)):
             for text in self.pairs(np.array([node], dtype=np.int32), predicate)[1]:
-                literal = self.arrays.terms.term(int(text))
+                literal = self.arrays.terms.get_term(int(text))
                 names.append((literal.value, getattr(literal, "language", None)))
             if names:
                 break
@@ -247,7 +247,7 @@ def _central(profile: Profile, reader: _Reader, language: str) -> list["_About"]
     """
     said, leading = defaultdict[str, list[tuple[int, PredicateProfile]]](list), Counter[str]()
     for p in profile.predicates:
-        for cls, number in () if p.naming or is_schema(p.iri) else p.subject_classes:
+        for cls, number in () if p.naming or is_schema_term(p.iri) else p.subject_classes:
             said[cls].append((number, p))
         leading.update(dict(p.object_classes))
     below = Counter[str]()
@@ -257,7 +257,7 @@ def _central(profile: Profile, reader: _Reader, language: str) -> list["_About"]
     found = [
         _About(one, said[one.iri], leading[one.iri], nouns, reader, phrases_in(language))
         for one in profile.classes
-        if not (one.nary or is_schema(one.iri) or below[one.iri] >= _ALIKE * one.instances)
+        if not (one.nary or is_schema_term(one.iri) or below[one.iri] >= _ALIKE * one.instances)
     ]
     found.sort(key=lambda about: (-about.weight, about.cls.iri))
     kept: list[_About] = []
@@ -362,7 +362,7 @@ class _About:
     def fame(self) -> int:
         """The number of links of the thing of which most is said."""
         arrays = self.reader.arrays
-        return arrays.degree(self.known[0][1]) if arrays and self.known else 0
+        return arrays.get_degree(self.known[0][1]) if arrays and self.known else 0
 
     def is_alike(self, other: "_About") -> bool:
         """Whether most of its things are those of another class, or the other way round."""
@@ -429,7 +429,7 @@ class _About:
 
     def _hubs(self, p: PredicateProfile) -> Iterator[str]:
         """What a few of its things share, by name, what most is said of first."""
-        found, counts = tallied(self.reader.pairs(self.members, p.iri)[1])
+        found, counts = tally_ids(self.reader.pairs(self.members, p.iri)[1])
         for one in self.reader.linked(found[(counts > 1) & (counts <= LISTED)])[:_NAMED]:
             if name := self._named(one, p.object_classes[0][0]):
                 yield name
@@ -473,8 +473,8 @@ class _About:
         terms = self.reader.pairs(self.members, p.iri)[1][:_SAMPLE]
         if self.reader.arrays is None or not len(terms):
             return self.reader.arrays is None
-        values = [self.reader.arrays.terms.term(int(one)) for one in terms]
-        return are_measured(values) and not are_identifiers(values, p)
+        values = [self.reader.arrays.terms.get_term(int(one)) for one in terms]
+        return is_measurable(values) and not is_identifier_list(values, p)
 
 
 _KINDS: tuple[Callable[[_About], Iterable[Starter]], ...] = (

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pyoxigraph import NamedNode
 
 from askgraph.answers.codec import plain_value
-from askgraph.plugins import missing_extra
+from askgraph.plugins import to_missing_extra_error
 from askgraph.sparql.results import Row, SelectResult, value_of
 
 Value = str | int | float | bool | None
@@ -59,7 +59,7 @@ def as_workbook(sheet: Sheet) -> bytes:
     try:
         from xlsxwriter import Workbook
     except ModuleNotFoundError as error:
-        raise missing_extra(error, "a workbook") from error
+        raise to_missing_extra_error(error, "a workbook") from error
     content = io.BytesIO()
     with Workbook(content, {"in_memory": True}) as workbook:
         page = workbook.add_worksheet("Result")

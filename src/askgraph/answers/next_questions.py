@@ -34,10 +34,10 @@ from askgraph.answers.verbalize.phrases import is_uncounted, phrases_in
 from askgraph.answers.verbalize.schema_facts import find_unit
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import same_language
+from askgraph.graph.examples import is_same_language
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.search.tokenize import tokenize
-from askgraph.search.tokenize.word_lists import greeted, thanked
+from askgraph.search.tokenize.word_lists import detect_greeting, is_thanks
 from askgraph.sparql import Pattern, Query, walk
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import words_of_local_name
@@ -195,7 +195,7 @@ class _About:
 
     def maps(self) -> list[list[str]]:
         """The wish for a map, if things of the class have coordinates and none was asked for."""
-        if tokenize(self.asked, self.language).wants_map:
+        if tokenize(self.asked, self.language).is_map_request:
             return []
         own = {_said(one) for one, _ in self.properties}
         return [[self.say("next map")]] if all(own & place for place in PLACE) else []
@@ -233,8 +233,8 @@ class _About:
         """The names of the first things, as far as people say them, best known first."""
         first, arrays = self.things[:_LOOKED_AT], self.graph.arrays
         if arrays is not None:
-            nodes = {iri: arrays.terms.iri(iri) for iri in first}
-            degrees = {iri: arrays.degree(at) for iri, at in nodes.items() if at is not None}
+            nodes = {iri: arrays.terms.find_iri(iri) for iri in first}
+            degrees = {iri: arrays.get_degree(at) for iri, at in nodes.items() if at is not None}
             first = sorted(first, key=lambda iri: -degrees.get(iri, 0))
         found = (self.labels.get(iri, "") for iri in first)
         return [name for name in found if name and is_spoken(name)]
@@ -309,7 +309,7 @@ class _About:
         """Things of a class that have what the query asks of one, best known first."""
         arrays = self.graph.arrays
         assert arrays is not None
-        kind, at = arrays.number(v.RDF_TYPE), arrays.terms.iri(cls)
+        kind, at = arrays.get_predicate_number(v.RDF_TYPE), arrays.terms.find_iri(cls)
         if kind is None or at is None:
             return []
         found = arrays.step(np.array([at], dtype=np.int32), kind, inverse=True)
@@ -321,10 +321,10 @@ class _About:
                     inverse = True
                 case _:
                     continue
-            if (number := arrays.number(predicate)) is not None:
-                found = arrays.bearers(found, number, inverse=inverse)
-        nodes = sorted(map(int, found[:_NEAR]), key=lambda node: (-arrays.degree(node), node))
-        iris = [arrays.terms.value(node) for node in nodes[: 2 * _OF_A_KIND]]
+            if (number := arrays.get_predicate_number(predicate)) is not None:
+                found = arrays.select_sources(found, number, inverse=inverse)
+        nodes = sorted(map(int, found[:_NEAR]), key=lambda node: (-arrays.get_degree(node), node))
+        iris = [arrays.terms.get_value(node) for node in nodes[: 2 * _OF_A_KIND]]
         return [iri for iri in iris if iri not in self.used]
 
 
@@ -353,7 +353,7 @@ async def greeting(
 
     A refusal if it answers none.
     """
-    language = question.language or greeted(question.text) or "en"
+    language = question.language or detect_greeting(question.text) or "en"
     for graph in graphs:
         known = known_questions(graph, language, most=_OFFERED)
         outcomes = [(text, await ask(Question(text, language), graph)) for text in known]
@@ -361,7 +361,7 @@ async def greeting(
         found += await starters(graph, language, ask, most=_OFFERED - len(found))
         if found:
             options = [Option(text, len(one.result.rows), one.query) for text, one in found]
-            said = phrases_in(language).say("welcome" if thanked(question.text) else "greet")
+            said = phrases_in(language).say("welcome" if is_thanks(question.text) else "greet")
             return Clarification(said, tuple(options), None)
     return Refusal(phrases_in(language).say("refuse nothing"))
 
@@ -373,7 +373,7 @@ def known_questions(graph: KnowledgeGraph, language: str, *, most: int) -> list[
         wording.text
         for one in listed
         for wording in one.wordings
-        if same_language(wording.language, language)
+        if is_same_language(wording.language, language)
     ]
     return own[:: max(1, len(own) // most)][:most]
 

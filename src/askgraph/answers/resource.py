@@ -12,7 +12,7 @@ from askgraph.answers.verbalize import descriptions_of, labels_of
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.boundaries import counts_by_predicate, some_of_each
+from askgraph.graph.boundaries import build_counts_query, build_samples_query
 from askgraph.graph.profile import ClassProfile
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import Row, Term
@@ -102,12 +102,12 @@ async def instances_of(
 def classes_of(iri: str, graph: KnowledgeGraph) -> list[ClassProfile]:
     """Return the classes of a thing, that with the fewest things first; none of a remote graph."""
     arrays = graph.arrays
-    at = arrays.terms.iri(iri) if arrays is not None else None
-    kind = arrays.number(RDF_TYPE) if arrays is not None else None
+    at = arrays.terms.find_iri(iri) if arrays is not None else None
+    kind = arrays.get_predicate_number(RDF_TYPE) if arrays is not None else None
     if arrays is None or at is None or kind is None:
         return []
     nodes = arrays.step(np.array([at], dtype=np.int32), kind)
-    own = {arrays.terms.value(int(one)) for one in nodes}
+    own = {arrays.terms.get_value(int(one)) for one in nodes}
     found = [one for one in graph.profile.classes if one.iri in own]
     return sorted(found, key=lambda one: (one.instances, one.iri))
 
@@ -117,15 +117,15 @@ def some_instances(
 ) -> dict[str, tuple[str, ...]]:
     """Return the IRIs of a few instances of each of some classes; none of a remote graph."""
     arrays = graph.arrays
-    kind = arrays.number(RDF_TYPE) if arrays is not None else None
+    kind = arrays.get_predicate_number(RDF_TYPE) if arrays is not None else None
     if arrays is None or kind is None:
         return {}
     found: dict[str, tuple[str, ...]] = {}
     for cls in classes:
-        at = arrays.terms.iri(cls)
+        at = arrays.terms.find_iri(cls)
         if at is not None:
             members = arrays.step(np.array([at], dtype=np.int32), kind, inverse=True)[: 10 * each]
-            iris = [arrays.terms.value(int(m)) for m in members if arrays.terms.is_iri(int(m))]
+            iris = [arrays.terms.get_value(int(m)) for m in members if arrays.terms.is_iri(int(m))]
             found[cls] = tuple(iris[:each])
     return found
 
@@ -144,17 +144,17 @@ def _own(
     iri: str, arrays: GraphArrays, predicate: str | None, inverse: bool, each: int, offset: int
 ) -> list[Facts]:
     """The facts of a graph that lies here."""
-    at = arrays.terms.iri(iri)
+    at = arrays.terms.find_iri(iri)
     if at is None:
         return []
     node = np.array([at], dtype=np.int32)
-    numbers, counts = arrays.predicates_of(node, inverse=inverse)
+    numbers, counts = arrays.count_predicates(node, inverse=inverse)
     found: list[Facts] = []
     for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-        name = arrays.iri_of(number)
+        name = arrays.get_predicate_iri(number)
         if predicate in (None, name) and len(found) < _PREDICATES:
             ends = arrays.step(node, number, inverse=inverse)[offset : offset + each]
-            values = tuple(arrays.terms.term(int(end)) for end in ends)
+            values = tuple(arrays.terms.get_term(int(end)) for end in ends)
             found.append(Facts(name, values, int(count)))
     return found
 
@@ -173,7 +173,7 @@ class _Asking:
     async def way(self, *, inverse: bool) -> list[Facts]:
         if self.predicate is not None:
             return await self.one(self.predicate, inverse=inverse)
-        counted = await self.rows(counts_by_predicate(self.iri, inverse=inverse, limit=_COUNTED))
+        counted = await self.rows(build_counts_query(self.iri, inverse=inverse, limit=_COUNTED))
         counts = {
             name.value: int(count.value)
             for name, count in counted[:_PREDICATES]
@@ -181,7 +181,9 @@ class _Asking:
         }
         if not counts:
             return []
-        few = some_of_each(self.iri, list(counts), inverse=inverse, each=self.each)
+        few = build_samples_query(
+            self.iri, list(counts), inverse=inverse, rows_per_predicate=self.each
+        )
         values = defaultdict[str, list[Term]](list)
         for name, value in await self.rows(few):
             if isinstance(name, NamedNode) and value is not None:

@@ -9,7 +9,7 @@ from datetime import date
 from askgraph.answers import AnswerBuilder
 from askgraph.answers.verbalize import in_words, iris_of, merged_in_words, taught_in_words
 from askgraph.answers.verbalize.phrases import Phrases, phrases_in
-from askgraph.deadline import SECONDS, at_most
+from askgraph.deadline import DEFAULT_SECONDS, clamp_timeout
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, TimedOut
 from askgraph.graph import KnowledgeGraph
@@ -17,17 +17,17 @@ from askgraph.search.decide import (
     Thresholds,
     choose_options,
     choose_outcome,
+    compute_confidence_factor,
     decide,
-    left_out,
-    share_left,
+    find_omitted_words,
 )
 from askgraph.search.link import Link
-from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.pipeline import propose
-from askgraph.search.rank import Cluster, Proposal
+from askgraph.search.rank import Cluster, RankedCandidates
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.results import SelectResult
-from askgraph.sparql.serializer import plain_text
+from askgraph.sparql.serializer import render_query
 from askgraph.trace import (
     Answer,
     Clarification,
@@ -61,7 +61,7 @@ class SearchLimits:
     evidence_rows: int = 3
     rows: int = 10_000
     timeout: float | None = 20.0
-    seconds: float | None = SECONDS
+    seconds: float | None = DEFAULT_SECONDS
     answer_from: float = 0.5
     ask_from: float = 0.2
     operators: bool = True
@@ -81,7 +81,7 @@ class SearchRun:
     late: bool = False
     """Whether a query took too long."""
 
-    async def proposal(self) -> Proposal:
+    async def proposal(self) -> RankedCandidates:
         """Read the question, link it and grow candidates."""
         limits = self.limits
         return await propose(
@@ -94,9 +94,9 @@ class SearchRun:
             today=date.fromisoformat(limits.today) if limits.today else None,
         )
 
-    def findings(self, proposal: Proposal) -> Findings:
+    def findings(self, proposal: RankedCandidates) -> Findings:
         """Return what the best candidate takes the words of the question to mean."""
-        reading = proposal.reading
+        reading = proposal.question
         mentions = [
             Mention(
                 " ".join(reading.tokens[at].text for at in link.positions),
@@ -110,9 +110,9 @@ class SearchRun:
         best = proposal.candidates[0] if proposal.candidates else None
         return Findings(tuple(mentions), _left(proposal, best))
 
-    def drafts(self, proposal: Proposal) -> list[Draft]:
+    def drafts(self, proposal: RankedCandidates) -> list[Draft]:
         """Return the best few candidates, of those that read the same the best one."""
-        kept: list[tuple[Candidate, Set[str]]] = []
+        kept: list[tuple[QueryCandidate, Set[str]]] = []
         for one in proposal.candidates:
             iris = frozenset(iris_of(one.query))
             alike = (other for other, known in kept if known == iris)  # few; only these are worded
@@ -122,7 +122,7 @@ class SearchRun:
                 break
         return [
             Draft(
-                plain_text(one.query, self.graph.prefixes, self.graph.profile.types),
+                render_query(one.query, self.graph.prefixes, self.graph.profile.types),
                 round(one.score, 3),
             )
             for one, _ in kept
@@ -138,7 +138,7 @@ class SearchRun:
         """The graph's prefixes."""
         return self.graph.prefixes
 
-    async def outcome(self, proposal: Proposal) -> Answer | Clarification | Refusal:
+    async def outcome(self, proposal: RankedCandidates) -> Answer | Clarification | Refusal:
         """Run the best candidates until one has a result; answer, ask back or refuse."""
         decision = decide(proposal)
         found = decision.clusters
@@ -160,7 +160,7 @@ class SearchRun:
                     return Clarification(_which(proposal), options, answer, missing=missing)
         return Refusal(_unsure(proposal), answer, missing=await self.missing(proposal))
 
-    async def missing(self, proposal: Proposal) -> tuple[Missing, ...]:
+    async def missing(self, proposal: RankedCandidates) -> tuple[Missing, ...]:
         """Return the words that no reading stands for, with names of the graph instead."""
         from askgraph.answers.suggestions import missing_of  # few questions lack a word
 
@@ -168,7 +168,7 @@ class SearchRun:
         return await asyncio.to_thread(missing_of, words, proposal, self.graph)
 
     async def first_answer(
-        self, proposal: Proposal, found: Sequence[Cluster], confidence: float
+        self, proposal: RankedCandidates, found: Sequence[Cluster], confidence: float
     ) -> Answer | None:
         """Return the best cluster's answer, or the next one's if it is empty or fails."""
         fallback: Answer | None = None
@@ -184,7 +184,9 @@ class SearchRun:
             less = replace(
                 answer,
                 confidence=round(
-                    (answer.confidence or 0.0) * share_left(proposal, cluster.best, rows), 4
+                    (answer.confidence or 0.0)
+                    * compute_confidence_factor(proposal, cluster.best, rows),
+                    4,
                 ),
             )
             if rows:
@@ -194,8 +196,8 @@ class SearchRun:
 
     async def answer(
         self,
-        candidate: Candidate,
-        proposal: Proposal,
+        candidate: QueryCandidate,
+        proposal: RankedCandidates,
         confidence: float,
         *,
         known: SelectResult | bool | None = None,
@@ -223,41 +225,47 @@ class SearchRun:
         words = " ".join(
             (
                 answer.words,
-                *merged_in_words(merged, proposal.reading.language),
+                *merged_in_words(merged, proposal.question.language),
                 *await self.taught(proposal, candidate.used),
             )
         )
-        return replace(answer, words=words, unused_words=left_out(proposal, candidate, read=True))
+        return replace(
+            answer,
+            words=words,
+            unused_words=find_omitted_words(proposal, candidate, is_query_shown=True),
+        )
 
-    async def taught(self, proposal: Proposal, used: int = -1) -> list[str]:
+    async def taught(self, proposal: RankedCandidates, used: int = -1) -> list[str]:
         """Say what the words (bits of `used`) mean that the graph's glossary explains."""
         meant = {
-            one.word: one.targets for one in proposal.linked.taught if one.mask & used == one.mask
+            one.word: one.targets
+            for one in proposal.linked.glossary_words
+            if one.mask & used == one.mask
         }
-        language, near = proposal.reading.language, proposal.schema.graph
+        language, near = proposal.question.language, proposal.schema.graph
         return await taught_in_words(meant, self.counted, language, near=near) if meant else []
 
-    def builder(self, proposal: Proposal) -> AnswerBuilder:
+    def builder(self, proposal: RankedCandidates) -> AnswerBuilder:
         """Return the builder of this question's answers."""
         return AnswerBuilder(
             self.counted,
-            [proposal.reading.language],
+            [proposal.question.language],
             near=proposal.schema.graph,
-            timeout=at_most(None, share=_SHARE),
+            timeout=clamp_timeout(None, share=_SHARE),
             evidence_rows=self.limits.evidence_rows,
-            evidence_seconds=at_most(None, share=_SHARE),
+            evidence_seconds=clamp_timeout(None, share=_SHARE),
         )
 
-    async def ran(self, query: str, candidate: Candidate) -> SelectResult | bool:
+    async def ran(self, query: str, candidate: QueryCandidate) -> SelectResult | bool:
         """Run a query as SELECT or ASK."""
         endpoint = self.endpoint
-        timeout = at_most(self.limits.timeout, share=_SHARE)
-        if candidate.asks:
+        timeout = clamp_timeout(self.limits.timeout, share=_SHARE)
+        if candidate.is_ask:
             return await endpoint.ask(query, timeout=timeout)
         return await endpoint.select(query, timeout=timeout, limit=self.limits.rows)
 
     async def options(
-        self, proposal: Proposal, found: Sequence[Cluster], known: Answer
+        self, proposal: RankedCandidates, found: Sequence[Cluster], known: Answer
     ) -> tuple[Option, ...]:
         """Return the best readings that are worth asking, each with its number of rows.
 
@@ -281,34 +289,34 @@ class SearchRun:
         return choose_options(answers)
 
 
-def _in_words(one: Candidate, iris: Set[str]) -> str:
+def _in_words(one: QueryCandidate, iris: Set[str]) -> str:
     """A candidate in words, in which IRIs tell namesakes apart."""
     return in_words(one.query, {iri: iri for iri in iris})
 
 
-def top_score(proposal: Proposal) -> float:
+def top_score(proposal: RankedCandidates) -> float:
     """Return the score of the best candidate, minus infinity if there is none."""
     return proposal.candidates[0].score if proposal.candidates else float("-inf")
 
 
-def _which(proposal: Proposal) -> str:
+def _which(proposal: RankedCandidates) -> str:
     """The question back, with the words that no reading stands for."""
-    phrases = phrases_in(proposal.reading.language)
+    phrases = phrases_in(proposal.question.language)
     which = phrases.say("ask which")
     if missing := _left(proposal, proposal.candidates[0]):
         return phrases.say("ask missing", _named(missing[:6], phrases), which)
     return which
 
 
-def _nothing(proposal: Proposal) -> str:
-    phrases, words = phrases_in(proposal.reading.language), _left(proposal, None)
+def _nothing(proposal: RankedCandidates) -> str:
+    phrases, words = phrases_in(proposal.question.language), _left(proposal, None)
     if words:
         return phrases.say("refuse unknown", _named(words[:8], phrases))
     return phrases.say("refuse nothing")
 
 
-def _unsure(proposal: Proposal) -> str:
-    phrases = phrases_in(proposal.reading.language)
+def _unsure(proposal: RankedCandidates) -> str:
+    phrases = phrases_in(proposal.question.language)
     if missing := _left(proposal, proposal.candidates[0]):
         return phrases.say("refuse missing", _named(missing[:6], phrases))
     return phrases.say("refuse unsure")
@@ -323,13 +331,13 @@ def _named(words: Sequence[str], phrases: Phrases) -> str:
 
 def _meant(links: Sequence[Link]) -> list[Link]:
     """The links without those by a part of a name, of words that are all of another one."""
-    whole = {(one.kind, one.positions) for one in links if one.is_whole}
-    return [one for one in links if one.is_whole or (one.kind, one.positions) not in whole]
+    whole = {(one.kind, one.positions) for one in links if one.is_exact}
+    return [one for one in links if one.is_exact or (one.kind, one.positions) not in whole]
 
 
-def _left(proposal: Proposal, candidate: Candidate | None) -> tuple[str, ...]:
+def _left(proposal: RankedCandidates, candidate: QueryCandidate | None) -> tuple[str, ...]:
     """The words that a candidate leaves out; without one, all that mean something."""
     if candidate is not None:
-        return left_out(proposal, candidate)
-    tokens, weights = proposal.reading.tokens, proposal.linked.weights
+        return find_omitted_words(proposal, candidate)
+    tokens, weights = proposal.question.tokens, proposal.linked.weights
     return tuple(token.text for token, weight in zip(tokens, weights, strict=True) if weight)

@@ -8,10 +8,10 @@ import numpy as np
 
 from askgraph.answers.example_questions import is_noun, is_spoken
 from askgraph.answers.resource import classes_of
-from askgraph.deadline import in_time
+from askgraph.deadline import limit_to_deadline
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind, NameIndex, tokens
-from askgraph.search.rank import Proposal
+from askgraph.search.rank import RankedCandidates
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import best_label, words_of_local_name
 from askgraph.trace import Missing
@@ -24,17 +24,17 @@ _OF_A_WORD = 20  # names that hold a word
 
 
 def missing_of(
-    words: Sequence[str], proposal: Proposal, graph: KnowledgeGraph
+    words: Sequence[str], proposal: RankedCandidates, graph: KnowledgeGraph
 ) -> tuple[Missing, ...]:
     """Return words of a question that its reading leaves out, with names to put in their place.
 
     Those are names that are spelled alike; for what is asked of a thing or class ("population of"),
     also what these have.
     """
-    reading = proposal.reading
+    reading = proposal.question
     operators = [
         reading.text[reading.tokens[one.first].start : reading.tokens[one.last].end]
-        for one in proposal.frame.operators
+        for one in proposal.operators.operators
     ]
     found = []
     for word in words[:_WORDS]:
@@ -64,13 +64,13 @@ def _alike(word: str, names: NameIndex) -> Iterator[str]:
         yield from (name.text for name in own[:1] if is_spoken(name.text))
 
 
-def _had(word: str, proposal: Proposal, graph: KnowledgeGraph) -> Iterator[str]:
+def _had(word: str, proposal: RankedCandidates, graph: KnowledgeGraph) -> Iterator[str]:
     """What the thing or the class has of which a word is asked: "the … of Mars"."""
-    reading = proposal.reading
+    reading = proposal.question
     at = next((n for n, token in enumerate(reading.tokens) if token.text == word), None)
     if at is None or at + 1 >= len(reading.tokens):
         return
-    if (reading.folded[at + 1],) not in reading.words.following["of"]:
+    if (reading.folded_words[at + 1],) not in reading.word_list.follow_up_phrases["of"]:
         return
     links = (one for one in proposal.linked.links if at not in one.positions)
     about = next((one for one in links if one.kind in (Kind.ENTITY, Kind.CLASS)), None)
@@ -78,7 +78,7 @@ def _had(word: str, proposal: Proposal, graph: KnowledgeGraph) -> Iterator[str]:
         return
     own = {about.target, *(one.iri for one in classes_of(about.target, graph)[:1])}
     has = _has(about.target, graph)
-    for one in in_time(graph.profile.predicates):
+    for one in limit_to_deadline(graph.profile.predicates):
         if one.naming or (has is not None and one.iri not in has):
             continue
         counted = any(iri in own for iri, _ in one.subject_classes)
@@ -92,8 +92,8 @@ def _had(word: str, proposal: Proposal, graph: KnowledgeGraph) -> Iterator[str]:
 def _has(thing: str, graph: KnowledgeGraph) -> frozenset[str] | None:
     """The predicates of a thing; None of a class, and of what does not lie here: any it may be."""
     arrays = graph.arrays
-    at = arrays.terms.iri(thing) if arrays else None
+    at = arrays.terms.find_iri(thing) if arrays else None
     if arrays is None or at is None or not classes_of(thing, graph):
         return None
-    present = arrays.present(np.array([at], dtype=np.int32))
-    return frozenset(map(arrays.iri_of, present))
+    present = arrays.get_predicates(np.array([at], dtype=np.int32))
+    return frozenset(map(arrays.get_predicate_iri, present))

@@ -18,10 +18,10 @@ from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.endpoint import Counted
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import QueryError, ServiceError
-from askgraph.search.decide import estimate_confidence, left_out
-from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query_pieces import place_of, predicate_of, variable
-from askgraph.search.rank import Proposal, clusters, weights_for
+from askgraph.search.decide import estimate_confidence, find_omitted_words
+from askgraph.search.operators.query_builder import QueryCandidate
+from askgraph.search.query_pieces import get_predicate, get_variable, get_variable_number
+from askgraph.search.rank import RankedCandidates, cluster_candidates, load_weights
 from askgraph.sparql import (
     Element,
     Group,
@@ -39,7 +39,7 @@ from askgraph.sparql.serializer import text_of
 from askgraph.sparql.vocabulary import OWL_SAME_AS, RDF_TYPE, SKOS_EXACT_MATCH
 from askgraph.trace import Answer
 
-Found = tuple[SearchRun, Proposal]
+Found = tuple[SearchRun, RankedCandidates]
 
 JOINED = 0.9
 """What is left of the weaker part's confidence: that the parts meet in what is meant is a guess,
@@ -64,8 +64,8 @@ class Part:
     """A candidate of one graph, with the words of the question that it leaves out."""
 
     run: SearchRun
-    proposal: Proposal
-    candidate: Candidate
+    proposal: RankedCandidates
+    candidate: QueryCandidate
     left: frozenset[str]
 
     @property
@@ -86,7 +86,7 @@ class Part:
         ends = (
             end
             for one in self.tree.where.elements
-            if isinstance(one, Pattern) and predicate_of(one) != RDF_TYPE
+            if isinstance(one, Pattern) and get_predicate(one) != RDF_TYPE
             for end in (one.subject, one.object)
         )
         return tuple(dict.fromkeys(end for end in ends if isinstance(end, Variable)))
@@ -95,7 +95,7 @@ class Part:
         """The IRIs of the first rows of a query on its graph."""
         own = dict(self.run.graph.profile.types)
         text = text_of(renamed(query, own) if own else query)
-        timeout = deadline.at_most(self.run.limits.timeout, share=_SHARE)
+        timeout = deadline.clamp_timeout(self.run.limits.timeout, share=_SHARE)
         result = await self.run.endpoint.select(text, timeout=timeout, limit=_THINGS)
         found = [[one.value for one in row if isinstance(one, NamedNode)] for row in result.rows]
         return [tuple(row) for row in found if len(row) == len(result.variables)]
@@ -119,13 +119,13 @@ async def over_two(found: Sequence[Found]) -> Answer | None:
     best = [
         (run, proposal, proposal.candidates[0]) for run, proposal in found if proposal.candidates
     ]
-    if len(best) < 2 or not all(left_out(proposal, one) for _, proposal, one in best):
+    if len(best) < 2 or not all(find_omitted_words(proposal, one) for _, proposal, one in best):
         return None
     with suppress(QueryError, ServiceError):
         begun = _requests(found)
         graphs = [
             [
-                Part(run, proposal, one, frozenset(left_out(proposal, one)))
+                Part(run, proposal, one, frozenset(find_omitted_words(proposal, one)))
                 for one in proposal.candidates[:_CANDIDATES]
             ]
             for run, proposal in found
@@ -166,7 +166,7 @@ async def over_two(found: Sequence[Found]) -> Answer | None:
                     ordered=bool(candidate.tree.order),
                     labels=labels | own,
                 )
-                words = phrases_in(head.proposal.reading.language).say("two graphs", *said)
+                words = phrases_in(head.proposal.question.language).say("two graphs", *said)
                 return None if answer.is_empty else replace(answer, words=words)
     return None
 
@@ -237,31 +237,31 @@ def _confidence(part: Part, other: Part, *, heads: bool) -> float:
     proposal, mine = part.proposal, part.candidate.used
     theirs = other.candidate.used & ~mine
     weights = (0.0 if theirs >> at & 1 else w for at, w in enumerate(proposal.linked.weights))
-    operators = (one for one in proposal.frame.operators if not one.mask & theirs)
+    operators = (one for one in proposal.operators.operators if not one.mask & theirs)
     own = replace(
         proposal,
         linked=replace(proposal.linked, weights=tuple(weights)),
-        frame=replace(proposal.frame, operators=tuple(operators)),
+        operators=replace(proposal.operators, operators=tuple(operators)),
     )
     fair = {"covered": 1.0, **({} if heads else _NOT_ASKED)}
     alike = [one for one in proposal.candidates if one.used & mine == mine]
-    found = clusters([_scored(one, part, fair) for one in alike])
+    found = cluster_candidates([_scored(one, part, fair) for one in alike])
     first = [one for one in found if any(m.tree == part.tree for m in one.members)]
     return estimate_confidence(own, [*first, *(one for one in found if one not in first)])
 
 
-def _scored(one: Candidate, part: Part, told: Mapping[str, float]) -> Candidate:
+def _scored(one: QueryCandidate, part: Part, told: Mapping[str, float]) -> QueryCandidate:
     """A candidate with other features, and the score that these give it."""
-    weights = weights_for(part.run.graph.name, part.run.limits.ranking)
+    weights = load_weights(part.run.graph.name, part.run.limits.ranking)
     more = sum(weights[name] * (value - one.features[name]) for name, value in told.items())
     return replace(one, score=one.score + more, features={**one.features, **told})
 
 
-def _joined(head: Part, other: Part, link: Link, service: str) -> Candidate:
+def _joined(head: Part, other: Part, link: Link, service: str) -> QueryCandidate:
     """The head with the other part as a SERVICE in its query."""
     one, two = head.candidate, other.candidate
-    after = 1 + max(map(place_of, {*_numbered(one)}), default=0)
-    names = {name: variable(place_of(name) + after) for name in {*_numbered(two)}}
+    after = 1 + max(map(get_variable_number, {*_numbered(one)}), default=0)
+    names = {name: get_variable(get_variable_number(name) + after) for name in {*_numbered(two)}}
     if link.said_by is None:
         names[link.other] = link.head
     there = names[link.other]
@@ -286,6 +286,6 @@ def _joined(head: Part, other: Part, link: Link, service: str) -> Candidate:
     return replace(one, tree=tree, hints=hints, used=one.used | two.used)
 
 
-def _numbered(candidate: Candidate) -> Iterator[Variable]:
+def _numbered(candidate: QueryCandidate) -> Iterator[Variable]:
     found = (*variables_of(candidate.tree), *candidate.hints)
     return (one for one in found if one.value[1:].isdigit())

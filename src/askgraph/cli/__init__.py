@@ -23,9 +23,9 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar, get_origin, get_type
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from askgraph.atomic_files import no_space
+from askgraph.atomic_files import to_no_space_error
 from askgraph.errors import AskgraphError, QueryError, ServiceError, SetupError
-from askgraph.plugins import EXTRAS, explain_removal, missing_extra
+from askgraph.plugins import EXTRAS, explain_removal, to_missing_extra_error
 
 NO_ANSWER = 1
 
@@ -95,7 +95,7 @@ def exit_code(error: BaseException, *, debug: bool) -> int | None:
     if debug and not isinstance(error, KeyboardInterrupt):
         typer.echo("".join(traceback.format_exception(error)), err=True)
     if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] in EXTRAS:
-        error = missing_extra(error, "this command")
+        error = to_missing_extra_error(error, "this command")
     said = " ".join(str(error).split()) or type(error).__name__
     match error:
         case KeyboardInterrupt():
@@ -106,7 +106,9 @@ def exit_code(error: BaseException, *, debug: bool) -> int | None:
             code = 4
         case AskgraphError() | OSError():
             code = 2
-            said = str(no_space(getattr(error, "filename", None) or "not done", error) or said)
+            said = str(
+                to_no_space_error(getattr(error, "filename", None) or "not done", error) or said
+            )
         case _:
             code, said = 5, f"a bug: {type(error).__name__}: {said} (--debug shows where)"
     typer.echo(f"askgraph: {said}", err=True)

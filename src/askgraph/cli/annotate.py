@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from askgraph.answers.console import counted, listing
-from askgraph.atomic_files import write_whole
+from askgraph.atomic_files import write_text_atomically
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.errors import SetupError
@@ -52,7 +52,7 @@ def annotate(
 
         found = result_of(work())
     if out is not None:
-        write_whole(out, _csv(found) if out.suffix == ".csv" else f"{_json(found)}\n")
+        write_text_atomically(out, _csv(found) if out.suffix == ".csv" else f"{_json(found)}\n")
     if json:
         print_json(asdict(found))
     else:

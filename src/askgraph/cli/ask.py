@@ -17,7 +17,7 @@ from askgraph.cli.options import Asking, Common
 from askgraph.cli.output import csv_text, live_view, on_terminal, print_json, progress_bar, show
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods import Method, closed, converses
+from askgraph.methods import Method, can_follow_up, closed
 from askgraph.trace import Answer, Clarification, Option, Outcome, Question, Trace, follow_up
 from askgraph.workspace import Workspace
 from askgraph.workspace.graphs import ready_graphs
@@ -99,9 +99,9 @@ async def _outcome(
     """Read the steps to the end and show each; the trace is kept however it ends."""
     stream = steps_of(run.question, method, graphs, timeout=timeout)
     if kept is not None:
-        from askgraph.methods.tools.replay import with_heard  # most runs are not kept
+        from askgraph.methods.tools.replay import record_graph_responses  # most runs are not kept
 
-        stream = with_heard(stream, graphs)
+        stream = record_graph_responses(stream, graphs)
     try:
         with live_view(quiet=quiet) as tell:
             async with aclosing(stream):
@@ -117,7 +117,7 @@ async def _outcome(
 
 
 def _warn(name: str, method: Method, after: Path | None) -> None:
-    if after is not None and not converses(method):
+    if after is not None and not can_follow_up(method):
         said = "does not look at earlier questions: --after changes nothing for it"
         typer.echo(f"method {name!r} {said}", err=True)
 

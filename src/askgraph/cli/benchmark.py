@@ -15,10 +15,10 @@ from askgraph.cli.figures import Form, Reading, Selected, Workers
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import Benchmark, Contents
-from askgraph.evaluation.gold import KINDS, Finding
-from askgraph.evaluation.gold.frozen import read_frozen
-from askgraph.evaluation.studies.stages import recall_sheet, stage_sheets
+from askgraph.evaluation.benchmarks import Benchmark, BenchmarkContents
+from askgraph.evaluation.gold import FINDING_KINDS, GoldFinding
+from askgraph.evaluation.gold.frozen import read_frozen_gold
+from askgraph.evaluation.studies.stages import build_recall_sheet, build_stage_sheets
 from askgraph.workspace.gold import Checks, check_gold, freeze_gold
 from askgraph.workspace.gold import convert as converted
 from askgraph.workspace.run_sync import result_of
@@ -43,7 +43,7 @@ class Left(StrEnum):
 @benchmark.command("list")
 def list_formats(json: bool = False, debug: DebugOption = False) -> None:
     """List the formats of benchmarks that can be read."""
-    entries = [_format(name) for name in plugins.names("benchmark")]
+    entries = [_format(name) for name in plugins.list_names("benchmark")]
     if json:
         print_json([dict(zip(("name", "title", "splits"), one, strict=True)) for one in entries])
         return
@@ -62,7 +62,7 @@ def convert(common: Common, reading: Reading, source: str, out: Path) -> None:
         common.workspace, source, out, format=reading.format, language=reading.lang
     )
     for item in contents.unreadable:
-        typer.echo(f"not written: {item.place}: {item.reason}", err=True)
+        typer.echo(f"not written: {item.location}: {item.reason}", err=True)
     typer.echo(f"{len(contents.questions)} questions in {out}", err=True)
 
 
@@ -96,9 +96,9 @@ def check(
         timeout=timeout,
         concurrency=concurrency,
         training=tuple(q for path in against or () for q in others.contents(path)[1].questions),
-        frozen=read_frozen(gold) if gold else None,
+        frozen=read_frozen_gold(gold) if gold else None,
     )
-    found: list[Finding] = []
+    found: list[GoldFinding] = []
     with progress_bar() as tell:
         for path, contents in read.items():
             named = graph is not None or any(question.graph for question in contents.questions)
@@ -203,8 +203,8 @@ def stages(
             preparing=tell,
         )  # fmt: skip
         found = result_of(work)
-    sheets = [recall_sheet(found.recalls), *stage_sheets(found.cases, metric)]
-    form.give(lambda: sheets, lambda: [sheet.json() for sheet in sheets])
+    sheets = [build_recall_sheet(found.recalls), *build_stage_sheets(found.cases, metric)]
+    form.give(lambda: sheets, lambda: [sheet.to_json() for sheet in sheets])
 
 
 def _format(name: str) -> tuple[str, str, tuple[str, ...]]:
@@ -216,11 +216,13 @@ def _format(name: str) -> tuple[str, str, tuple[str, ...]]:
     return name, reader.title, tuple(reader.splits)
 
 
-def _read(paths: Sequence[Path], reading: Reading) -> dict[Path, Contents]:
+def _read(paths: Sequence[Path], reading: Reading) -> dict[Path, BenchmarkContents]:
     return {path: reading.contents(path)[1] for path in paths}
 
 
-def findings_json(read: Mapping[Path, Contents], found: Sequence[Finding]) -> dict[str, object]:
+def findings_json(
+    read: Mapping[Path, BenchmarkContents], found: Sequence[GoldFinding]
+) -> dict[str, object]:
     """Return findings as one JSON object: what was read, how many of each kind, each of them."""
     return {
         "benchmarks": [
@@ -232,18 +234,18 @@ def findings_json(read: Mapping[Path, Contents], found: Sequence[Finding]) -> di
             for path, contents in read.items()
         ],
         "counts": _counts(found),
-        "findings": [finding.json() for finding in found],
+        "findings": [finding.to_json() for finding in found],
     }
 
 
-def show_findings(read: Mapping[Path, Contents], found: Sequence[Finding]) -> None:
+def show_findings(read: Mapping[Path, BenchmarkContents], found: Sequence[GoldFinding]) -> None:
     """Print how many findings there are of each kind, then the first of each."""
     asked = sum(len(contents.questions) for contents in read.values())
     if not found:
         typer.echo(f"questions: {asked}, nothing found")
         return
     rows = [
-        (kind, KINDS[kind].severity, str(count), KINDS[kind].means)
+        (kind, FINDING_KINDS[kind].severity, str(count), FINDING_KINDS[kind].means)
         for kind, count in _counts(found).items()
     ]
     show([listing(("kind", "", "n", "what it means"), rows, right=("n",))])
@@ -252,16 +254,16 @@ def show_findings(read: Mapping[Path, Contents], found: Sequence[Finding]) -> No
     typer.echo("\n".join(_listed(found, several=len(read) > 1)))
 
 
-def _counts(found: Sequence[Finding]) -> dict[str, int]:
+def _counts(found: Sequence[GoldFinding]) -> dict[str, int]:
     """How many there are of each kind, the gravest first."""
     counts = Counter(finding.kind for finding in found)
-    return {kind: counts[kind] for kind in KINDS if counts[kind]}
+    return {kind: counts[kind] for kind in FINDING_KINDS if counts[kind]}
 
 
-def _listed(found: Sequence[Finding], *, several: bool) -> Iterator[str]:
+def _listed(found: Sequence[GoldFinding], *, several: bool) -> Iterator[str]:
     for kind in _counts(found):
         some = [finding for finding in found if finding.kind == kind]
-        yield f"\n{kind}: {KINDS[kind].advice}"
+        yield f"\n{kind}: {FINDING_KINDS[kind].advice}"
         for finding in some[:SHOWN]:
             where = f"{finding.benchmark}, " if several else ""
             yield f"  {where}{finding.id}: {' '.join(finding.seen.split())}"

@@ -12,7 +12,7 @@ from askgraph.graph.advice import ADVICE_KINDS, Advice, AdviceKind
 from askgraph.graph.definitions import (
     DefinedProperty,
     Definitions,
-    definitions_text,
+    format_definitions,
     read_definitions,
 )
 from askgraph.sparql.serializer import text_of
@@ -90,7 +90,7 @@ def _made(
     """The definitions of a file, or those that are advised, of the kinds that are wanted."""
     if file is not None:
         found = read_definitions(file)
-        return found.only(**flags) if any(flags.values()) else found
+        return found.select(**flags) if any(flags.values()) else found
     if flags["comments"] and not (drafts.model or drafts.base_url):
         raise SetupError("comments come from a file (--definitions) or a language model (--model)")
     kinds: list[AdviceKind] = []
@@ -143,7 +143,7 @@ def advise(
     if json:
         print_json([_plain(one) for one in found])
     elif definitions:
-        typer.echo(definitions_text(made), nl=False)
+        typer.echo(format_definitions(made), nl=False)
     else:
         rows = [
             (

@@ -15,19 +15,28 @@ from askgraph.cli.options import Asking, Common
 from askgraph.cli.output import print_json, progress_bar, room, show
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.benchmarks.formats import read_questions
-from askgraph.evaluation.gold.frozen import read_frozen
-from askgraph.evaluation.questions import of_graph
-from askgraph.evaluation.reports.compare import Side, compare_json, compare_sheets, side_of
-from askgraph.evaluation.reports.compare import compare as compared
-from askgraph.evaluation.reports.disagreement import scored
-from askgraph.evaluation.reports.page import html_page
-from askgraph.evaluation.reports.report import incomplete, report_json
-from askgraph.evaluation.reports.report_sheets import by_sheet, report_sheets, story
-from askgraph.evaluation.reports.sheet import Column, Sheet, as_tables, columns_of
-from askgraph.evaluation.runs import Options, Record, Run, read_run
-from askgraph.evaluation.runs.one_question import answer_all, answerer
+from askgraph.evaluation.gold.frozen import read_frozen_gold
+from askgraph.evaluation.questions import filter_by_graph
+from askgraph.evaluation.reports.compare import (
+    ComparisonSide,
+    build_comparison_sheets,
+    select_side,
+    to_comparison_object,
+)
+from askgraph.evaluation.reports.compare import compare_sides as compared
+from askgraph.evaluation.reports.disagreement import score_examples
+from askgraph.evaluation.reports.page import build_html_page
+from askgraph.evaluation.reports.report import describe_incomplete, to_report_object
+from askgraph.evaluation.reports.report_sheets import (
+    build_report_sheets,
+    build_slice_sheet,
+    format_question_report,
+)
+from askgraph.evaluation.reports.sheet import Sheet, SheetColumn, build_columns, to_tables
+from askgraph.evaluation.runs import EvaluationOptions, EvaluationRun, Record, read_run
+from askgraph.evaluation.runs.one_question import answer_all, build_answerer
 from askgraph.evaluation.runs.predictions import Prediction, read_predictions
-from askgraph.evaluation.runs.run import Budget, Spent
+from askgraph.evaluation.runs.run import BudgetTracker, RunBudget
 from askgraph.methods import closed
 from askgraph.workspace import DEFAULT_METHOD, Progress, Workspace
 from askgraph.workspace.evaluation import evaluated, needs_graph, score_predictions
@@ -80,14 +89,14 @@ def evaluate(
     wishes = Wishes(
         methods=method_choices(method or [DEFAULT_METHOD], [*(setting or []), *logged]),
         repeat=repeat,
-        options=Options(
+        options=EvaluationOptions(
             timeout=timeout, retries=retries, abstain=abstain, drafts=drafts,
             stored_gold=gold is not None, language=select.lang,
         ),
         metric=metric,
         chosen=selection.json(),
     )  # fmt: skip
-    limits = Budget.of(budget or [])
+    limits = RunBudget.from_texts(budget or [])
     asked = selected(place, benchmarks, selection)
     for one in asked:
         unreadable, there = one.contents.unreadable, len(one.contents.questions)
@@ -98,7 +107,7 @@ def evaluate(
             first = unreadable[0]
             typer.echo(
                 f"{one.name}: items that cannot be scored: {len(unreadable)}, the first: "
-                f"{first.place}: {first.reason} (askgraph benchmark check lists all)",
+                f"{first.location}: {first.reason} (askgraph benchmark check lists all)",
                 err=True,
             )
     with progress_bar() as tell:
@@ -112,12 +121,13 @@ def evaluate(
             if out is not None:
                 typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)
             raise
-    if not run.complete and (reason := Spent(limits, run.records).used_up):
+    if not run.is_complete and (reason := BudgetTracker(limits, run.records).exhausted_limit):
         typer.echo(f"{reason}; with a larger one the same call goes on", err=True)
-    for warning in incomplete([run]):
+    for warning in describe_incomplete([run]):
         typer.echo(warning, err=True)
     form.give(
-        lambda: report_sheets([run], metric=metric), lambda: report_json([run], metric=metric)
+        lambda: build_report_sheets([run], metric=metric),
+        lambda: to_report_object([run], metric=metric),
     )
 
 
@@ -128,7 +138,7 @@ def _running_score(metric: str, tell: Progress) -> Callable[[Record, int, int], 
     def told(record: Record, done: int, planned: int) -> None:
         nonlocal total, count, money
         if not record.unanswerable:
-            total, count = total + record.score(metric).f1, count + 1
+            total, count = total + record.get_score(metric).f1, count + 1
         money += record.usage.money
         cost = f", cost {money:.2f}" if money else ""
         tell(f"{metric} {100 * total / max(1, count):.1f}{cost}", done, planned)
@@ -167,13 +177,14 @@ def score(
     with progress_bar() as tell:
         work = score_predictions(
             place, asked, said, source=predictions, metric=metric, folder=out,
-            options=Options(gold_timeout=timeout, abstain=abstain, stored_gold=stored),
+            options=EvaluationOptions(gold_timeout=timeout, abstain=abstain, stored_gold=stored),
             concurrency=concurrency,
             progress=lambda record, done, total: tell("scoring", done, total), judge=judging,
         )  # fmt: skip
         run = result_of(closing(models, work))
     form.give(
-        lambda: report_sheets([run], metric=metric), lambda: report_json([run], metric=metric)
+        lambda: build_report_sheets([run], metric=metric),
+        lambda: to_report_object([run], metric=metric),
     )
 
 
@@ -187,10 +198,10 @@ def _asked(
 ) -> Asked:
     """The questions, each with its graph; with none if everything is stored."""
     name, contents = reading.contents(path)
-    questions = contents.questions if graph is None else of_graph(contents.questions, graph)
+    questions = contents.questions if graph is None else filter_by_graph(contents.questions, graph)
     if gold is not None:
-        frozen = read_frozen(gold)
-        questions = tuple(frozen.with_gold(question) for question in questions)
+        frozen = read_frozen_gold(gold)
+        questions = tuple(frozen.set_stored_answer(question) for question in questions)
     asked = Asked(benchmark_name(path), path, name, contents, questions, ())
     if graph is None and not needs_graph(asked, said, stored_gold=gold is not None):
         return asked
@@ -231,7 +242,7 @@ def report(
     if stories and not (form.is_plain and by is None and html is None):
         raise SetupError("--stories are text of their own; take them with --metric and --out only")
     read = _named_apart(runs, [read_run(folder) for folder in runs])
-    for warning in incomplete(read):
+    for warning in describe_incomplete(read):
         typer.echo(warning, err=True)
     if stories:
         texts = (f"{text}\n\n" for text in _stories(read, metric))
@@ -241,31 +252,31 @@ def report(
             write_whole(out, "".join(texts))
         return
     if by is not None:
-        sheet = by_sheet(read, by, metric=metric)
-        form.give(lambda: [sheet], sheet.json, out=out)
+        sheet = build_slice_sheet(read, by, metric=metric)
+        form.give(lambda: [sheet], sheet.to_json, out=out)
     else:
         form.give(
-            lambda: report_sheets(read, metric=metric, times=not no_times),
-            lambda: report_json(read, metric=metric, times=not no_times),
+            lambda: build_report_sheets(read, metric=metric, with_times=not no_times),
+            lambda: to_report_object(read, metric=metric, with_times=not no_times),
             out=out,
         )
     if html is not None:
-        write_whole(html, html_page(read, metric=metric, times=not no_times))
+        write_whole(html, build_html_page(read, metric=metric, with_times=not no_times))
         typer.echo(f"the page is {html}", err=True)
 
 
-def _stories(runs: Sequence[Run], metric: str) -> Iterator[str]:
+def _stories(runs: Sequence[EvaluationRun], metric: str) -> Iterator[str]:
     """How each question went whose answer is not wholly right."""
     for run in runs:
-        wrong = {record.key: record for record in run.records if record.score(metric).f1 < 1}
-        for detail in run.details():
+        wrong = {record.key: record for record in run.records if record.get_score(metric).f1 < 1}
+        for detail in run.iterate_details():
             if record := wrong.pop(detail.key, None):
-                yield story(record, detail)
+                yield format_question_report(record, detail)
         for record in wrong.values():
-            yield story(record, None)
+            yield format_question_report(record, None)
 
 
-def _named_apart(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
+def _named_apart(folders: Sequence[Path], runs: Sequence[EvaluationRun]) -> list[EvaluationRun]:
     """The runs, by their whole paths if two folders have the same name."""
     places = [folder.resolve() for folder in folders]
     for at, folder in enumerate(folders):
@@ -294,18 +305,22 @@ def compare(
     found = compared(_side(a), _side(b), metric=metric)
     for warning in found.warnings:
         typer.echo(warning, err=True)
-    form.give(lambda: compare_sheets(found, limit=limit), lambda: compare_json(found), out=out)
+    form.give(
+        lambda: build_comparison_sheets(found, max_questions=limit),
+        lambda: to_comparison_object(found),
+        out=out,
+    )
 
 
-def _side(name: str) -> Side:
+def _side(name: str) -> ComparisonSide:
     """The folder and, behind a colon, the method, whose name may have colons too."""
     parts = name.split(":")
     for at in range(1, len(parts)):
         folder = ":".join(parts[:at])
         if not Path(name).is_dir() and Path(folder).is_dir():
             method = ":".join(parts[at:])
-            return side_of(replace(read_run(Path(folder)), name=folder), method=method)
-    return side_of(replace(read_run(Path(name)), name=name))
+            return select_side(replace(read_run(Path(folder)), name=folder), method=method)
+    return select_side(replace(read_run(Path(name)), name=name))
 
 
 def metrics(
@@ -315,7 +330,7 @@ def metrics(
     if markdown and json:
         raise SetupError("one form at a time: --markdown and --json were asked for at once")
     if examples:
-        found = scored()
+        found = score_examples()
         content: list[dict[str, object]] = [
             {
                 "example": one.example.name,
@@ -323,23 +338,23 @@ def metrics(
             }
             for one in found
         ]
-        heads = (Column("F1"), *columns_of("number", *found[0].scores))
+        heads = (SheetColumn("F1"), *build_columns("number", *found[0].scores))
         rows = [(one.example.name, *(f"{s.f1:.2f}" for s in one.scores.values())) for one in found]
     else:
         rows = list(_listed())
         content = [{"name": name, "about": about} for name, about in rows]
-        heads = columns_of("text", "metric", "what it says")
+        heads = build_columns("text", "metric", "what it says")
     if json:
         print_json(content)
     elif markdown:
         typer.echo("\n".join(_markdown([column.head for column in heads], rows)))
     else:
-        show(as_tables(Sheet("", heads, tuple(rows)), width=room()))
+        show(to_tables(Sheet("", heads, tuple(rows)), width=room()))
 
 
 def _listed() -> Iterator[tuple[str, str]]:
     """Each metric and the first sentence on it, or why it cannot be used."""
-    for name in plugins.names("metric"):
+    for name in plugins.list_names("metric"):
         try:
             plugin = plugins.load("metric", name)
         except SetupError as error:
@@ -383,11 +398,11 @@ def batch(common: Common, asking: Asking, questions: Path, out: Path, concurrenc
             try:
                 return await answer_all(
                     asked,
-                    answerer(chosen, name, ready.graphs, language=asking.lang),
+                    build_answerer(chosen, name, ready.graphs, language=asking.lang),
                     out,
                     concurrency=concurrency,
                     timeout=asking.timeout,
-                    limit=asking.limit,
+                    max_rows=asking.limit,
                     progress=lambda done, total: tell("answering", done, total),
                 )
             finally:

@@ -15,7 +15,7 @@ from askgraph.cli.output import print_json, progress_bar, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
 from askgraph.graph.examples import QueryExample, Wording
-from askgraph.graph.examples.folder import Stored
+from askgraph.graph.examples.folder import StoredExample
 from askgraph.workspace.examples import Checked, confirm, stored, traced_example
 from askgraph.workspace.examples import check as check_kept
 from askgraph.workspace.examples import convert as converted
@@ -215,7 +215,7 @@ def _with_more(example: QueryExample, also: list[str], keywords: list[str]) -> Q
     return replace(example, others=tuple(others), keywords=tuple(keywords))
 
 
-def _example_object(graph: str, one: Stored) -> dict[str, object]:
+def _example_object(graph: str, one: StoredExample) -> dict[str, object]:
     """An example with its graph, id and file."""
     stored = asdict(one.example)
     return {"graph": graph, "id": one.id, "file": str(one.path), "form": one.example.form} | stored

@@ -13,19 +13,19 @@ from askgraph.answers.console import plain_text
 from askgraph.cli import Bundle, Shared
 from askgraph.cli.output import WIDE, room, show
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.files import replaced
+from askgraph.evaluation.files import replace_file
 from askgraph.evaluation.reports.sheet import (
-    Column,
     Sheet,
-    as_blocks,
-    as_csv,
-    as_latex,
-    as_markdown,
-    as_tables,
+    SheetColumn,
+    to_blocks,
+    to_csv,
+    to_latex,
+    to_markdown,
+    to_tables,
 )
-from askgraph.evaluation.runs import Run
+from askgraph.evaluation.runs import EvaluationRun
 from askgraph.llm import LanguageModel
 from askgraph.workspace.evaluation import Crew
 from askgraph.workspace.models import Models
@@ -41,7 +41,7 @@ class Reading(Bundle):
     format: str | None = None
     lang: str | None = None
 
-    def contents(self, path: Path) -> tuple[str, Contents]:
+    def contents(self, path: Path) -> tuple[str, BenchmarkContents]:
         """Return the name of the format, and what the file holds."""
         return read_benchmark(path, format=self.format, language=self.lang)
 
@@ -119,11 +119,11 @@ class Form(Bundle):
         if self.json:
             text = json.dumps(content(), ensure_ascii=False, indent=2) + "\n"
         elif self.csv:
-            text = as_csv(sheets()[0])
+            text = to_csv(sheets()[0])
         elif self.latex:
-            text = "\n".join(as_latex(sheet.compact()) for sheet in sheets())
+            text = "\n".join(to_latex(sheet.move_context_to_title()) for sheet in sheets())
         elif self.markdown:
-            text = "\n".join(as_markdown(sheet.compact()) for sheet in sheets())
+            text = "\n".join(to_markdown(sheet.move_context_to_title()) for sheet in sheets())
         elif out is None:
             show(_blocks(sheets(), room()))
             return
@@ -140,7 +140,7 @@ def judge_of(models: Models, name: str | None, base_url: str | None) -> Language
     return models.model(name, base_url=base_url, cache=True) if name else None
 
 
-async def closing(models: Models, work: Awaitable[Run]) -> Run:
+async def closing(models: Models, work: Awaitable[EvaluationRun]) -> EvaluationRun:
     """Do some work, then close the models."""
     try:
         return await work
@@ -150,15 +150,17 @@ async def closing(models: Models, work: Awaitable[Run]) -> Run:
 
 def as_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[RenderableType]:
     """Return a table of texts that fits the screen."""
-    sheet = Sheet("", tuple(map(Column, heads)), tuple(map(tuple, rows)))
-    return as_tables(sheet, width=room())
+    sheet = Sheet("", tuple(map(SheetColumn, heads)), tuple(map(tuple, rows)))
+    return to_tables(sheet, width=room())
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file by way of a temporary one; `SetupError` if that cannot be."""
-    with replaced(path) as file:
+    with replace_file(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
 def _blocks(sheets: Sequence[Sheet], width: int) -> list[RenderableType]:
-    return [block for sheet in sheets for block in as_blocks(sheet.compact(), width=width)]
+    return [
+        block for sheet in sheets for block in to_blocks(sheet.move_context_to_title(), width=width)
+    ]

@@ -9,10 +9,10 @@ from askgraph.cli import Commands
 from askgraph.cli.figures import Form, Reading
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar
-from askgraph.evaluation.studies.stages import cross_sheet
+from askgraph.evaluation.studies.stages import build_transfer_sheet
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES
-from askgraph.training.pairs import evaluated, read_pairs
-from askgraph.training.settings import preset as settings_of
+from askgraph.training.pairs import evaluate_pairs, read_pairs
+from askgraph.training.settings import build_settings as settings_of
 from askgraph.workspace.pairs import Chosen, PairForm, make_pairs
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import benchmark_name
@@ -105,11 +105,12 @@ def train(
 
     with progress_bar() as progress:
         made = training.train(
-            model, given, output, settings=settings, data=data, others=others, device=device,
+            model, given, output, settings=settings, data=data, evaluation_pairs=others,
+            device=device,
             download=download, progress=progress,
         )  # fmt: skip
     if json:
-        print_json(training.result_object(made))
+        print_json(training.to_result_object(made))
         return
     if made.ended:
         typer.echo(f"this training had come to its end: nothing is trained again in {made.folder}")
@@ -160,8 +161,8 @@ def cross(
 
     with progress_bar() as progress:
         rows, formats = crossed(common.workspace, study, train, progress=progress)
-    sheet = cross_sheet(rows, formats)
-    form.give(lambda: [sheet], lambda: sheet.json())
+    sheet = build_transfer_sheet(rows, formats)
+    form.give(lambda: [sheet], lambda: sheet.to_json())
 
 
 def _data_set(text: str) -> DataSet:
@@ -181,7 +182,7 @@ def merge(
 
     A folder is loaded in a fraction of the time that a GGUF file takes.
     """
-    from askgraph.training.train import merge as merge_adapters
+    from askgraph.training.train import merge_adapters as merge_adapters
 
     merge_adapters(adapters, output, download=download)
     if json:
@@ -208,7 +209,7 @@ def evaluate(
     asked = common.workspace.model(model)
     with progress_bar() as progress:
         found = result_of(
-            evaluated(asked, given, n=n, beams=beams, constrained=not free, progress=progress)
+            evaluate_pairs(asked, given, n=n, beams=beams, constrained=not free, progress=progress)
         )
     if json:
         print_json(asdict(found))

@@ -9,15 +9,15 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from askgraph.answers.console import listing
-from askgraph.atomic_files import write_whole
+from askgraph.atomic_files import write_text_atomically
 from askgraph.cli import Commands
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, progress_bar, show
-from askgraph.graph.descriptions import Description
+from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.profile import Profile
-from askgraph.graph.shape_texts import shex_of
+from askgraph.graph.shape_texts import format_shex
 from askgraph.graph.shapes import Shape
-from askgraph.graph.void_text import void_of
+from askgraph.graph.void_text import serialize_void
 from askgraph.workspace.metadata import (
     Bound,
     Choice,
@@ -127,7 +127,9 @@ def show_shapes(
     if json:
         print_json([plain_shape(shape, found) for shape in found.shapes])
         return
-    texts = [shex_of(x, found.prefixes, labels=found.labels, lines=lines) for x in found.shapes]
+    texts = [
+        format_shex(x, found.prefixes, labels=found.labels, max_lines=lines) for x in found.shapes
+    ]
     body = "\n\n".join(texts)
     for line in described_lines(found.described):
         typer.echo(f"# {line}")
@@ -181,11 +183,11 @@ def notes(
 
 
 def _write(found: Profile, path: Path) -> None:
-    write_whole(path.absolute(), void_of(found))
+    write_text_atomically(path.absolute(), serialize_void(found))
     typer.echo(f"written: {path}", err=True)
 
 
-def described_lines(descriptions: Sequence[Description]) -> Iterator[str]:
+def described_lines(descriptions: Sequence[DatasetDescription]) -> Iterator[str]:
     """Yield what descriptions say, in lines."""
     for one in descriptions:
         yield f"{one.kind} {one.name}: {one.description or 'no description'}"
@@ -250,10 +252,10 @@ def plain_shape(shape: Shape, found: Shapes) -> dict[str, object]:
                 "inverse": line.inverse,
                 "having": line.having,
                 "triples": line.triples,
-                "share": shape.share(line),
+                "share": shape.get_share(line),
                 "kinds": line.kinds,
-                "least": line.least,
-                "most": line.most,
+                "least": line.min_count,
+                "most": line.max_count,
                 "example": None if line.example is None else str(line.example),
             }
             for line in shape.lines

@@ -13,9 +13,9 @@ from askgraph.answers.console import listing
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, show
 from askgraph.llm import ToolSchema, estimated_tool
-from askgraph.methods import PRESETS, help_of, preset_settings
-from askgraph.methods.tools import SETS
-from askgraph.methods.tools.toolbox import named_set, set_schemas
+from askgraph.methods import PRESETS, get_preset_settings, parse_setting_help
+from askgraph.methods.tools import TOOL_SETS
+from askgraph.methods.tools.toolbox import build_schemas, parse_tool_set
 
 _OBJECTS = ("model", "further", "others", "prices")  # which the workspace makes of settings
 
@@ -25,7 +25,9 @@ def methods(common: Common, name: str | None = None, json: bool = False) -> None
 
     A setting that is given goes before both: `--method grasp:preset=paper,hits=5`.
     """
-    names = [one.replace("_", "-") for one in plugins.names("method")] if name is None else [name]
+    names = (
+        [one.replace("_", "-") for one in plugins.list_names("method")] if name is None else [name]
+    )
     found = [_described(one) for one in names]
     if json:
         print_json(found if name is None else found[0])
@@ -39,9 +41,9 @@ def _described(name: str) -> dict[str, object]:
     plugin = plugins.load("method", name)
     text = " ".join((inspect.getdoc(inspect.getmodule(plugin)) or "").split("\n\n")[0].split())
     published = getattr(plugin, "published", None)
-    paper = preset_settings(plugin, PRESETS[1])
-    places = {key: one.place for key, one in published.settings.items()} if published else {}
-    help_texts = help_of(plugin)
+    paper = get_preset_settings(plugin, PRESETS[1])
+    places = {key: one.source for key, one in published.settings.items()} if published else {}
+    help_texts = parse_setting_help(plugin)
     own_first = (
         sorted(fields(plugin), key=lambda one: bool(one.kw_only)) if is_dataclass(plugin) else ()
     )
@@ -60,7 +62,7 @@ def _described(name: str) -> dict[str, object]:
         "does": text,
         "paper": published and published.paper,
         "settings": settings,
-        "otherwise": list(published.otherwise) if published else [],
+        "otherwise": list(published.differences) if published else [],
     }
 
 
@@ -98,7 +100,7 @@ def tools(common: Common, json: bool = False, set_: str | None = None) -> None:
 
     Tokens are estimated, at four bytes each; a model gets the schemas with every turn.
     """
-    schemas = set_schemas(plugins.names("tool") if set_ is None else named_set(set_))
+    schemas = build_schemas(plugins.list_names("tool") if set_ is None else parse_tool_set(set_))
     if json:
         print_json([_object(schema) for schema in schemas])
     elif set_ is None:
@@ -130,4 +132,4 @@ def _object(schema: ToolSchema) -> dict[str, object]:
 
 
 def _sets(name: str) -> list[str]:
-    return [one for one, members in SETS.items() if name in members]
+    return [one for one, members in TOOL_SETS.items() if name in members]

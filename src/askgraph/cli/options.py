@@ -56,7 +56,7 @@ def check_graphs(place: Workspace, names: Sequence[str]) -> None:
 
 def method_names(incomplete: str) -> list[str]:
     """Return the names of methods that start as typed, for completion."""
-    names = [name.replace("_", "-") for name in plugins.names("method")]
+    names = [name.replace("_", "-") for name in plugins.list_names("method")]
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -102,6 +102,6 @@ class Drafting(Bundle):
     @property
     def bounds(self) -> "Budget":
         """What the model may cost."""
-        from askgraph.evaluation.runs.run import Budget as Bounds  # not for a question
+        from askgraph.evaluation.runs.run import RunBudget as Bounds  # not for a question
 
-        return Bounds.of(self.budget or []).of_models()
+        return Bounds.from_texts(self.budget or []).to_model_budget()

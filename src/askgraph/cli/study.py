@@ -12,22 +12,22 @@ from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.reports.failures import has_failed
-from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
+from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.papers import (
-    Line,
-    paper_sheet,
-    published_representations,
+    MeasuredRow,
+    build_paper_sheet,
+    load_published_representations,
     read_paper,
 )
 from askgraph.evaluation.studies.representations import (
     EXPERIMENTS,
     Figures,
-    Published,
-    published_figures,
+    PublishedScore,
+    build_study_sheet,
+    compute_published_figures,
     read_experiments,
-    read_published,
-    study_sheet,
+    read_published_scores,
 )
 from askgraph.graph.definitions import read_definitions
 from askgraph.workspace import Workspace
@@ -141,12 +141,12 @@ def _tables(
 ) -> None:  # fmt: skip
     place = common.workspace
     wanted = tables.study(name, benchmarks, out, workers)
-    shown = wanted.paper.chosen(wanted.tables)
+    shown = wanted.paper.select_tables(wanted.tables)
     alike = tables.alike or []
-    if unknown := set(alike) - {one for table in wanted.paper.tables for one in table.of}:
-        there = dict.fromkeys(one for table in wanted.paper.tables for one in table.of)
+    if unknown := set(alike) - {one for table in wanted.paper.tables for one in table.benchmarks}:
+        there = dict.fromkeys(one for table in wanted.paper.tables for one in table.benchmarks)
         raise SetupError(f"--as {min(unknown)!r}: the paper has {', '.join(there) or 'no figures'}")
-    found: dict[str, list[Line]] = {}
+    found: dict[str, list[MeasuredRow]] = {}
     if tables.dry_run:
         sheets = [_dry(place, wanted)]
     else:
@@ -160,21 +160,21 @@ def _tables(
             except ServiceError:
                 typer.echo(f"what is done is kept in {out}; the same call goes on", err=True)
                 raise
-        sheets = [paper_sheet(table, found[table.name], alike) for table in shown]
+        sheets = [build_paper_sheet(table, found[table.name], alike) for table in shown]
     names = [table.name for table in shown] if found else [""]
     form.give(
         lambda: sheets,
         lambda: [
-            {**sheet.json(), "table": name, "runs": [_run(line) for line in found.get(name, ())]}
+            {**sheet.to_json(), "table": name, "runs": [_run(line) for line in found.get(name, ())]}
             for name, sheet in zip(names, sheets, strict=True)
         ],
     )
 
 
-def _run(line: Line) -> dict[str, str]:
+def _run(line: MeasuredRow) -> dict[str, str]:
     """Where the answers of a row are, or why there are none."""
     told = {"row": line.row.name, "model": line.row.model, "run": line.run}
-    return {**told, "missing": line.missing} if line.missing else told
+    return {**told, "missing": line.reason} if line.reason else told
 
 
 def _dry(place: Workspace, wanted: PaperStudy) -> Sheet:
@@ -182,18 +182,19 @@ def _dry(place: Workspace, wanted: PaperStudy) -> Sheet:
     asked = wanted.asked(place)
     questions = wanted.repeat * sum(len(one.questions) for one in asked)
     columns = (
-        *map(Column, ("table", "row", "model", "asks")),
-        *columns_of("count", "questions", "calls at least", "calls at most"), Column("needs"),
+        *map(SheetColumn, ("table", "row", "model", "asks")),
+        *build_columns("count", "questions", "calls at least", "calls at most"),
+        SheetColumn("needs"),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     totals: list[tuple[int, ...]] = []
     seen = set[str]()
     for one in planned_rows(place, wanted, asked):
-        asks = one.table.asks and not one.missing and one.run not in seen
+        asks = one.table.asks_questions and not one.missing and one.run not in seen
         number = questions if asks else 0
         seen |= {one.run} if asks else set()
         totals.append((number, *(number * each for each in one.row.calls)))
-        method = _told(one) if one.table.asks else one.table.measure
+        method = _told(one) if one.table.asks_questions else one.table.measure
         told = (one.table.name, one.row.name, one.row.model, method)
         rows.append((*told, *totals[-1], one.missing))
     rows.append(("", "all", "", "", *map(sum, zip(*totals, strict=True)), ""))
@@ -244,7 +245,7 @@ def representations(
     An experiment that lacks something is left out, and a line says what it lacks. EM is the share
     of questions whose F1 is 1.
     """
-    lines = read_published(published) if published else None
+    lines = read_published_scores(published) if published else None
     settings = (*(setting or ()), *([f"model={model}"] if model else ()))
     studies = [
         Study(
@@ -258,7 +259,7 @@ def representations(
     ]  # fmt: skip
     if dry_run:
         sheets = [_dry_variants(common.workspace, wanted) for wanted in studies]
-        form.give(lambda: sheets, lambda: [sheet.json() for sheet in sheets])
+        form.give(lambda: sheets, lambda: [sheet.to_json() for sheet in sheets])
         return
     found: list[Studied] = []
     with progress_bar() as tell:
@@ -291,7 +292,12 @@ def _dry_variants(place: Workspace, wanted: Study) -> Sheet:
         rows.append((one.number, run, 0 if lack or run in seen else number, lack))
         seen |= set() if lack else {run}
     rows.append(("all", "", number * len(seen), ""))
-    columns = (Column("no."), Column("run"), Column("questions", "count"), Column("needs"))
+    columns = (
+        SheetColumn("no."),
+        SheetColumn("run"),
+        SheetColumn("questions", "count"),
+        SheetColumn("needs"),
+    )
     notes = (
         "graf-von-data makes one to ten calls a question; other methods have their own bounds.",
     )
@@ -314,19 +320,19 @@ def _variants(given: list[str]) -> dict[str, str]:
 
 
 def _beside(
-    found: Studied, wanted: Study, lines: Sequence[Published] | None, *, own: bool
+    found: Studied, wanted: Study, lines: Sequence[PublishedScore] | None, *, own: bool
 ) -> Mapping[int, Figures] | None:
     """The published figures of each experiment: of the same questions and tags, or the paper's.
 
     The paper's are of its own questions; `own` experiments have none.
     """
     if lines is None:
-        of_paper = published_representations()
+        of_paper = load_published_representations()
         tags = ("all", *wanted.tags)
         return None if own else {n: tuple(map(one.get, tags)) for n, one in of_paper.items()}
     tags_of = {record.id: record.tags for ones in found.records.values() for record in ones}
     return {
-        one.number: published_figures(
+        one.number: compute_published_figures(
             [line for line in lines if line.experiment == one.number], tags_of, wanted.tags
         )
         for one in found.figures
@@ -344,7 +350,7 @@ def _sheet(wanted: Study, found: Studied, beside: Mapping[int, Figures] | None) 
             "one run."
         )
     title = f"{wanted.method} by representation of {wanted.graph}, {wanted.metric}"
-    return study_sheet(
+    return build_study_sheet(
         title, found.figures, wanted.tags, published=beside, boundaries=found.bounded,
         costs=found.costs(wanted.metric), notes=notes,
     )  # fmt: skip

@@ -5,19 +5,19 @@ from pathlib import Path
 import typer
 
 from askgraph.answers.console import counted, listing
-from askgraph.atomic_files import write_whole
+from askgraph.atomic_files import write_text_atomically
 from askgraph.cli.options import Common
 from askgraph.cli.output import print_json, show
 from askgraph.cli.query import text_of_argument
 from askgraph.errors import SetupError
 from askgraph.graph.glossary import (
-    Entry,
     Glossary,
-    entry_of,
-    glossary_text,
-    read_glossary,
-    read_turtle_glossary,
-    turtle_glossary,
+    GlossaryEntry,
+    format_glossary,
+    format_turtle_glossary,
+    parse_entry,
+    parse_glossary,
+    parse_turtle_glossary,
 )
 from askgraph.graph.profile import Profile
 from askgraph.sparql.prefixes import PrefixMap
@@ -55,7 +55,7 @@ def teach(
         raise SetupError("name the word first: askgraph teach GRAPH WORD …")
     if has_meaning and remove:
         raise SetupError("--remove takes a word away: give it no meaning")
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[GlossaryEntry, ...] = ()
     said = instructions
     if glossary is not None:
         try:
@@ -64,9 +64,9 @@ def teach(
             raise SetupError(f"the glossary {glossary} cannot be read: {error}") from error
         form = FORMATS.get(glossary.suffix.lower())
         if form is None:
-            read = read_glossary(text, str(glossary))
+            read = parse_glossary(text, str(glossary))
         else:
-            read = read_turtle_glossary(text, str(glossary), format=form)
+            read = parse_turtle_glossary(text, str(glossary), format=form)
         entries, said = read.entries, read.instructions or said
     if word is not None and not remove:
         table = {
@@ -75,7 +75,7 @@ def teach(
             "same_as": same_as,
             "query": text_of_argument(query) if query else "",
         }
-        entries = (*entries, entry_of(table, f"askgraph teach {name}"))
+        entries = (*entries, parse_entry(table, f"askgraph teach {name}"))
     if entries or said is not None or remove:
         known = place.teach(name, *entries, instructions=said, without=str(word) if remove else "")
         typer.echo(f"{name}: {counted(len(known.entries), 'word')} taught", err=True)
@@ -88,13 +88,13 @@ def teach(
 def _export(known: Glossary, path: Path, profile: Profile) -> None:
     match path.suffix.lower():
         case ".toml":
-            text = glossary_text(known)
+            text = format_glossary(known)
         case ".ttl" | ".turtle":
-            text = turtle_glossary(known, PrefixMap(dict(profile.prefixes)))
+            text = format_turtle_glossary(known, PrefixMap(dict(profile.prefixes)))
         case _:
             raise SetupError(f"{str(path)!r}: name the file with .toml or .ttl at its end")
     try:
-        write_whole(path, text)
+        write_text_atomically(path, text)
     except OSError as error:
         raise SetupError(f"{str(path)!r} cannot be written: {error.strerror}") from error
     typer.echo(f"{path}: {counted(len(known.entries), 'word')}", err=True)
@@ -102,7 +102,7 @@ def _export(known: Glossary, path: Path, profile: Profile) -> None:
 
 def _print(known: Glossary, profile: Profile, *, json: bool) -> None:
     if json:
-        print_json(known.table())
+        print_json(known.to_table())
         return
     if not known:
         typer.echo("nothing was taught yet; askgraph teach GRAPH WORD MEANING does it", err=True)
@@ -115,7 +115,7 @@ def _print(known: Glossary, profile: Profile, *, json: bool) -> None:
         typer.echo(f"Models are told: {known.instructions}")
 
 
-def _meaning(entry: Entry, prefixes: PrefixMap) -> str:
+def _meaning(entry: GlossaryEntry, prefixes: PrefixMap) -> str:
     if entry.same_as:
         return f"the same as {entry.same_as!r}"
     return " or ".join(map(prefixes.shorten, entry.means)) or " ".join(entry.query.split())

@@ -6,7 +6,7 @@ from askgraph.cli import Commands
 from askgraph.cli.figures import Form, Reading
 from askgraph.cli.options import Common
 from askgraph.cli.output import progress_bar
-from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
+from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn
 from askgraph.workspace.run_sync import result_of
 from askgraph.workspace.selection import Selection, selected
 from askgraph.workspace.stages import TunedIndex, keep_tuned, tune_bm25
@@ -47,18 +47,18 @@ def bm25(
         keep_tuned(place, found)
     said = "all questions of " if whole else f"the split {split!r} of "
     sheet = _sheet(found, said + ", ".join(one.name for one in training))
-    form.give(lambda: [sheet], sheet.json)
+    form.give(lambda: [sheet], sheet.to_json)
 
 
 def _sheet(found: tuple[TunedIndex, ...], learnt: str) -> Sheet:
-    limits = [limit for limit, _ in found[0].tuned.recall_before.at]
+    limits = [limit for limit, _ in found[0].tuned.recall_before.shares_by_limit]
     columns = (
-        Column("index"),
-        Column("questions"),
-        Column("k1", "number"),
-        Column("b", "number"),
-        Column("n", "count"),
-        *(Column(f"recall@{limit}", "share") for limit in limits),
+        SheetColumn("index"),
+        SheetColumn("questions"),
+        SheetColumn("k1", "number"),
+        SheetColumn("b", "number"),
+        SheetColumn("n", "count"),
+        *(SheetColumn(f"recall@{limit}", "share") for limit in limits),
     )
     rows: list[tuple[Cell, ...]] = []
     for one in found:
@@ -73,6 +73,6 @@ def _sheet(found: tuple[TunedIndex, ...], learnt: str) -> Sheet:
                 ("test, after", done.after, one.tested[1]),
             ]
         for said, numbers, measured in pairs:
-            shares = (share for _, share in measured.at)
+            shares = (share for _, share in measured.shares_by_limit)
             rows.append((one.what, said, numbers.k1, numbers.b, measured.questions, *shares))
     return Sheet("BM25", columns, tuple(rows), (f"Learnt from {learnt}.",))

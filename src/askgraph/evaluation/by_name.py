@@ -1,6 +1,6 @@
-"""Answers that give things when gold gives their names: the same answer in other words.
+"""Scores for answers that return resources where gold has their names.
 
-A benchmark made from a relational database has names in its gold, and never the things themselves.
+Gold made from a relational database contains names only, never the resources themselves.
 """
 
 from collections.abc import Iterator, Mapping, Set
@@ -8,42 +8,54 @@ from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.evaluation import Score, Table
+from askgraph.evaluation import ResultTable, Score
 from askgraph.evaluation.metrics.sets import best_column
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.profile import PredicateProfile
 from askgraph.index.names import Kind, name_tokens, stem
-from askgraph.search.tokenize.word_lists import shared_words
+from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql.comparison import Cell, cell_of_json, cell_of_term
-from askgraph.sparql.prefixes import local_name
+from askgraph.sparql.prefixes import get_local_name
 
 
-def by_name(predicted: Table, gold: Table, names: Mapping[str, Set[Cell]]) -> Score:
-    """Score the best columns, where a thing counts as any of its names that gold's column has.
+def score_by_name(
+    predicted: ResultTable, gold: ResultTable, names: Mapping[str, Set[Cell]]
+) -> Score:
+    """Score the best columns; a resource counts as any of its names in gold's column.
 
-    `names` gives the names of each IRI. A name that gold lacks stays an IRI, so that a wrong thing
-    is as wrong as before; two things of one name are one, as they are in gold. Never below
-    `best_column`.
+    The score is never below `best_column`. A name that gold lacks stays an IRI, so a wrong resource
+    stays wrong. Two resources with one name count as one, as they do in gold.
+
+    Args:
+        predicted: The table of the answer.
+        gold: The table of the gold query.
+        names: The names of each IRI.
     """
-    plain = best_column(predicted, gold)
-    if not predicted.terms or plain.f1 == 1:
-        return plain
-    columns = [_column(gold, at) for at in range(len(gold.variables))] or [gold]
-    found = Score.mean([best_column(_renamed(predicted, one, names), one) for one in columns])
-    return max(plain, found, key=lambda one: one.f1)
+    direct_score = best_column(predicted, gold)
+    if not predicted.terms or direct_score.f1 == 1:
+        return direct_score
+    columns = [_select_column(gold, index) for index in range(len(gold.variables))] or [gold]
+    name_score = Score.compute_mean(
+        [best_column(_replace_with_names(predicted, column, names), column) for column in columns]
+    )
+    return max(direct_score, name_score, key=lambda column: column.f1)
 
 
-def _column(table: Table, at: int) -> Table:
-    return Table(table.variables[at : at + 1], tuple((row[at],) for row in table.rows))
+def _select_column(table: ResultTable, index: int) -> ResultTable:
+    return ResultTable(
+        table.variables[index : index + 1], tuple((row[index],) for row in table.rows)
+    )
 
 
-def _renamed(predicted: Table, gold: Table, names: Mapping[str, Set[Cell]]) -> Table:
-    """Return a table with things as their names in gold, if they have one there."""
-    wanted = gold.values()
+def _replace_with_names(
+    predicted: ResultTable, gold: ResultTable, names: Mapping[str, Set[Cell]]
+) -> ResultTable:
+    """Return a table whose resources are replaced by their names in gold, where gold has them."""
+    gold_values = gold.get_values()
     rows = tuple(
         tuple(
-            _named(cell, names.get(term.value, frozenset()) & wanted)
+            _choose_name(cell, names.get(term.value, frozenset()) & gold_values)
             if isinstance(term, NamedNode)
             else cell
             for cell, term in zip(row, terms, strict=True)
@@ -53,51 +65,52 @@ def _renamed(predicted: Table, gold: Table, names: Mapping[str, Set[Cell]]) -> T
     return replace(predicted, rows=rows)
 
 
-def _named(cell: Cell | None, names: Set[Cell]) -> Cell | None:
+def _choose_name(cell: Cell | None, names: Set[Cell]) -> Cell | None:
     return min(names, key=str) if names else cell
 
 
-def names_of_things(graph: KnowledgeGraph) -> dict[str, set[Cell]]:
-    """Return what each thing of a graph goes by, by its IRI, as cells of a table.
+def collect_names(graph: KnowledgeGraph) -> dict[str, set[Cell]]:
+    """Return the names and keys of each resource of a graph, by IRI, as table cells.
 
-    That are its names, and its keys: values that no two things share, of a predicate that is
-    called an id, code or number.
+    A key is a value that no two resources share, of a predicate called an id, code or number.
     """
-    found: dict[str, set[Cell]] = {}
-    for at in range(len(graph.names)):
-        name = graph.names.name(at)
+    names: dict[str, set[Cell]] = {}
+    for index in range(len(graph.names)):
+        name = graph.names.name(index)
         cell = cell_of_json(name.text)
         if name.kind is Kind.ENTITY and cell is not None:
-            found.setdefault(name.target, set()).add(cell)
+            names.setdefault(name.target, set()).add(cell)
     if graph.arrays is not None:
-        for predicate in filter(_is_called_key, graph.profile.predicates):
-            keys = list(_values(graph.arrays, predicate.iri))
-            if len({cell for _, cell in keys}) < max(len(keys), 2):
+        for predicate in filter(_is_named_like_key, graph.profile.predicates):
+            key_values = list(_iterate_values(graph.arrays, predicate.iri))
+            if len({cell for _, cell in key_values}) < max(len(key_values), 2):
                 continue  # things share a value
-            for iri, cell in keys:
-                found.setdefault(iri, set()).add(cell)
-    return found
+            for iri, cell in key_values:
+                names.setdefault(iri, set()).add(cell)
+    return names
 
 
-def _values(arrays: GraphArrays, predicate: str) -> Iterator[tuple[str, Cell]]:
-    """Yield the things that have literals of a predicate, each with its value.
+def _iterate_values(arrays: GraphArrays, predicate: str) -> Iterator[tuple[str, Cell]]:
+    """Yield the resources that have literals of a predicate, each with its value.
 
-    A predicate may be the key of some things, and lead to them from others.
+    A predicate may be a key for some resources and lead to resources from others.
     """
-    number = arrays.number(predicate)
-    if number is None:
+    predicate_number = arrays.get_predicate_number(predicate)
+    if predicate_number is None:
         return
-    for bearer, value in zip(*arrays.pairs(arrays.ends(number), number), strict=True):
-        thing, literal = arrays.terms.term(int(bearer)), arrays.terms.term(int(value))
+    for subject, value in zip(
+        *arrays.get_edges(arrays.get_ends(predicate_number), predicate_number), strict=True
+    ):
+        resource, literal = arrays.terms.get_term(int(subject)), arrays.terms.get_term(int(value))
         cell = cell_of_term(literal) if isinstance(literal, Literal) else None
-        if isinstance(thing, NamedNode) and cell is not None:
-            yield thing.value, cell
+        if isinstance(resource, NamedNode) and cell is not None:
+            yield resource.value, cell
 
 
-def _is_called_key(predicate: PredicateProfile) -> bool:
-    """Whether a predicate has literals, and a name of values that tell things apart."""
+def _is_named_like_key(predicate: PredicateProfile) -> bool:
+    """Return whether a predicate has literals and a name such as id, code or number."""
     if not predicate.datatypes:
         return False
-    texts = [text for text, _ in predicate.names] or [local_name(predicate.iri)]
-    keys = shared_words().names["keys"]
+    texts = [text for text, _ in predicate.names] or [get_local_name(predicate.iri)]
+    keys = get_shared_words().names["keys"]
     return any(stem(words[-1]) in keys for text in texts if (words := name_tokens(text)))

@@ -1,4 +1,4 @@
-"""Files of a run that survive being killed: replaced as a whole, or grown by whole lines."""
+"""Crash-safe files of a run: replaced atomically, or extended by complete lines."""
 
 import contextlib
 import json
@@ -13,59 +13,70 @@ from askgraph.errors import SetupError
 
 
 @contextlib.contextmanager
-def replaced(path: Path) -> Iterator[BinaryIO]:
-    """Give a file to write, which takes the place of this one once all is written without error.
+def replace_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces `path` once it is written without error.
 
-    Raises `SetupError` if it cannot be written.
+    Raises:
+        SetupError: The file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_files.replaced(path) as file:
+        with atomic_files.replace_file(path) as file:
             yield file
     except OSError as error:
-        raise atomic_files.refused(f"cannot write {path}", error) from error
+        raise atomic_files.to_setup_error(f"cannot write {path}", error) from error
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
-    """Write objects as lines of JSON over what was there; `SetupError` if that cannot be."""
-    with replaced(path) as file:
-        file.writelines(map(json_line, lines))
+    """Write objects as lines of JSON, replacing the file.
+
+    Raises:
+        SetupError: The file cannot be written.
+    """
+    with replace_file(path) as file:
+        file.writelines(map(format_json_line, lines))
 
 
-def json_line(record: Mapping[str, object]) -> bytes:
+def format_json_line(record: Mapping[str, object]) -> bytes:
     """Return an object as a line of JSON."""
     text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     return (text + "\n").encode("utf-8", "backslashreplace")  # a lone surrogate stays JSON
 
 
-def object_in(text: str | bytes, place: str) -> dict[str, Any]:
-    """Return the JSON object that a text is; `SetupError` names the place if it is none."""
+def parse_object(text: str | bytes, location: str) -> dict[str, Any]:
+    """Parse a JSON object.
+
+    Raises:
+        SetupError: The text is not a JSON object; the message names `location`.
+    """
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except ValueError as error:
-        raise SetupError(f"{place}: not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise SetupError(f"{place}: not an object")
-    return found
+        raise SetupError(f"{location}: not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise SetupError(f"{location}: not an object")
+    return value
 
 
 class LineFile:
-    """Objects with an id, a line each, appended durably; of two with one id the later counts.
+    """A file of JSON objects with an id, one per line, appended durably.
 
-    `name` is the key that the id stands under. `lines` has the objects, unless `keep` is false:
-    then only where they stand is kept, as the file may outgrow memory.
+    The later of two lines with one id counts. A last line that a crash left incomplete is cut
+    off on opening. Any other invalid line raises `SetupError` and leaves the file as it is; so
+    does a file that cannot be written.
 
-    A last line that a crash left half-written is cut off when the file is opened; anything else
-    that is not a line of ours raises `SetupError`, and the file is left as it is. So does a file
-    that cannot be written.
+    Attributes:
+        path: The file.
+        lines: The objects by id. Empty if `keep_lines` is false: then only positions are
+            stored, since the file may exceed memory.
     """
 
-    def __init__(self, path: Path, *, name: str = "id", keep: bool = True) -> None:
+    def __init__(self, path: Path, *, id_key: str = "id", keep_lines: bool = True) -> None:
         self.path = path
-        self._name = name
-        self._keep = keep
+        self._id_key = id_key
+        self._keep_lines = keep_lines
         self.lines: dict[str, Mapping[str, object]] = {}
-        self._places: dict[str, tuple[int, int]] = {}  # start and length
+        self._positions: dict[str, tuple[int, int]] = {}  # start and length
         self._end = 0
         self._scan()
         try:
@@ -73,38 +84,40 @@ class LineFile:
             self._file = path.open("ab", buffering=0)
             self._file.truncate(self._end)
         except OSError as error:
-            raise atomic_files.refused(f"cannot write {path}", error) from error
+            raise atomic_files.to_setup_error(f"cannot write {path}", error) from error
 
     def append(self, line: Mapping[str, object]) -> None:
-        """Add one line; when this returns it is on the disk."""
-        data = json_line(line)
-        rest = memoryview(data)
+        """Append one line and return once it is on disk."""
+        data = format_json_line(line)
+        remaining = memoryview(data)
         try:
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            while remaining:
+                remaining = remaining[self._file.write(remaining) :]
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise atomic_files.refused(f"cannot write {self.path}", error) from error
-        self._take(line, len(data))
+            raise atomic_files.to_setup_error(f"cannot write {self.path}", error) from error
+        self._index_line(line, len(data))
 
     def reorder(self, ids: Iterable[str]) -> None:
-        """Put the lines into this order, others behind, one an id; the file is never halved."""
-        order = dict.fromkeys([*(i for i in ids if i in self._places), *self._places])
-        places = [self._places[identity] for identity in order]
-        starts = [0, *accumulate(length for _, length in places)]
-        if [start for start, _ in places] == starts[:-1] and self._end == starts[-1]:
+        """Sort the lines by `ids`, others last, one per id; replaces the file atomically."""
+        order = dict.fromkeys(
+            [*(identity for identity in ids if identity in self._positions), *self._positions]
+        )
+        positions = [self._positions[identity] for identity in order]
+        starts = [0, *accumulate(length for _, length in positions)]
+        if [start for start, _ in positions] == starts[:-1] and self._end == starts[-1]:
             return
-        with replaced(self.path) as fresh:
-            fresh.writelines(self._read(places))
+        with replace_file(self.path) as file:
+            file.writelines(self._read_positions(positions))
         self._file.close()
         self._file = self.path.open("ab", buffering=0)
-        lengths = (length for _, length in places)
-        self._places = dict(zip(order, zip(starts, lengths, strict=False), strict=True))
+        lengths = (length for _, length in positions)
+        self._positions = dict(zip(order, zip(starts, lengths, strict=False), strict=True))
         self._end = starts[-1]
-        self.lines = {identity: self.lines[identity] for identity in order if self._keep}
+        self.lines = {identity: self.lines[identity] for identity in order if self._keep_lines}
 
     def close(self) -> None:
-        """Close the file; a second call does nothing."""
+        """Close the file; a second call has no effect."""
         self._file.close()
 
     def __enter__(self) -> "LineFile":
@@ -113,14 +126,14 @@ class LineFile:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _read(self, places: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+    def _read_positions(self, positions: Iterable[tuple[int, int]]) -> Iterator[bytes]:
         with self.path.open("rb") as file:
-            for start, length in places:
+            for start, length in positions:
                 file.seek(start)
                 yield file.read(length)
 
     def _scan(self) -> None:
-        """Take over the whole lines that there are."""
+        """Load the complete lines of the file."""
         try:
             with self.path.open("rb") as file:
                 for number, line in enumerate(file, start=1):
@@ -129,21 +142,21 @@ class LineFile:
                     if not line.strip():
                         self._end += len(line)
                         continue
-                    place = f"{self.path}, line {number}"
-                    record = object_in(line, place)
-                    if self._name not in record:
+                    location = f"{self.path}, line {number}"
+                    record = parse_object(line, location)
+                    if self._id_key not in record:
                         raise SetupError(
-                            f"{place}: not a line of results: it has no {self._name!r}"
+                            f"{location}: not a line of results: it has no {self._id_key!r}"
                         )
-                    self._take(record, len(line))
+                    self._index_line(record, len(line))
         except FileNotFoundError:
             return
         except OSError as error:
             raise SetupError(f"cannot read {self.path}: {error.strerror}") from error
 
-    def _take(self, line: Mapping[str, object], length: int) -> None:
-        identity = str(line[self._name])
-        self._places[identity] = self._end, length
+    def _index_line(self, line: Mapping[str, object], length: int) -> None:
+        identity = str(line[self._id_key])
+        self._positions[identity] = self._end, length
         self._end += length
-        if self._keep:
+        if self._keep_lines:
             self.lines[identity] = line

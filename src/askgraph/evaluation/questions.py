@@ -1,4 +1,4 @@
-"""Questions with what is known of their right answers, and both answers as tables."""
+"""Questions with their gold answers, and gold and predicted answers as tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, QueryError, SetupError, Unauthorised, Unreachable
-from askgraph.evaluation import Table
+from askgraph.evaluation import ResultTable
 from askgraph.evaluation.files import write_lines
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.judge import admitted
@@ -18,20 +18,28 @@ from askgraph.trace import Answer
 
 @dataclass(frozen=True)
 class GoldQuestion:
-    """A question and what is known of its right answer: a query, a stored answer, both, neither.
+    """A question with a gold query, a stored gold answer, both or neither.
 
-    `graph` names the graph that it is asked of, if a file holds questions over several.
-    `unanswerable` says that the graph holds no answer, so that a refusal is right. `split` is the
-    part of its benchmark (`train`, `test`, …). `entities` and `predicates` are the IRIs that the
-    format itself names as those that the question is about; `paraphrases` are other wordings of
-    it that the format gives beside the question.
+    Attributes:
+        id: Identifies the question in its benchmark.
+        text: The question.
+        language: Language code of the text, if known.
+        sparql: The gold query.
+        answers: The stored gold answer.
+        tags: Labels of the benchmark.
+        graph: The graph that the question is about, if a file covers several graphs.
+        unanswerable: Whether the graph holds no answer, so that a refusal is right.
+        split: Part of the benchmark (`train`, `test`, …).
+        entities: IRIs of entities that the benchmark states for the question.
+        predicates: IRIs of predicates that the benchmark states for the question.
+        paraphrases: Other wordings from the benchmark.
     """
 
     id: str
     text: str
     language: str | None = None
     sparql: str | None = None
-    answers: Table | None = None
+    answers: ResultTable | None = None
     tags: tuple[str, ...] = ()
     graph: str | None = None
     unanswerable: bool = False
@@ -46,25 +54,40 @@ class GoldQuestion:
         return self.unanswerable or self.sparql is not None or self.answers is not None
 
 
-def of_graph(
-    questions: Sequence[GoldQuestion], name: str, *, required: bool = False
+def filter_by_graph(
+    questions: Sequence[GoldQuestion], graph_name: str, *, required: bool = False
 ) -> tuple[GoldQuestion, ...]:
-    """Return the questions that are asked of a graph, in a file with questions over several.
+    """Return the questions about one graph, from a file that may cover several.
 
-    `name` is the graph's, or that of its file. A question that names no graph is asked of any, and
-    if all name the same one, that counts as this graph; with `required` neither is so. Raises
-    `SetupError` if no question is left.
+    A question without a graph matches any graph. If all questions name one graph, it counts as this
+    one. With `required`, neither rule applies.
+
+    Args:
+        questions: The questions of a file.
+        graph_name: The name of the graph, or of its file.
+        required: Whether a question must name the graph.
+
+    Raises:
+        SetupError: No question is about the graph.
     """
-    named = {question.graph for question in questions if question.graph}
-    if len(named) <= 1 and not required:
+    graph_names = {question.graph for question in questions if question.graph}
+    if len(graph_names) <= 1 and not required:
         return tuple(questions)
-    names = {name, Path(name).name}
-    fitting = {graph for graph in named if names & {graph, Path(graph).stem}}
-    found = tuple(q for q in questions if q.graph in fitting or (q.graph is None and not required))
-    if not found:
-        there = f"their 'kg' names {', '.join(sorted(named))}" if named else "none has a 'kg'"
-        raise SetupError(f"no question is about {name!r}; {there}")
-    return found
+    accepted_names = {graph_name, Path(graph_name).name}
+    matching_graphs = {graph for graph in graph_names if accepted_names & {graph, Path(graph).stem}}
+    selected = tuple(
+        question
+        for question in questions
+        if question.graph in matching_graphs or (question.graph is None and not required)
+    )
+    if not selected:
+        description = (
+            f"their 'kg' names {', '.join(sorted(graph_names))}"
+            if graph_names
+            else "none has a 'kg'"
+        )
+        raise SetupError(f"no question is about {graph_name!r}; {description}")
+    return selected
 
 
 Json = dict[str, object]
@@ -72,10 +95,12 @@ Json = dict[str, object]
 UNANSWERABLE = "unanswerable"
 
 
-def question_object(question: GoldQuestion, *, prefixes: Mapping[str, str] | None = None) -> Json:
-    """Return a question as a line holds it; `prefixes` that its query leaves open are declared.
+def to_question_object(
+    question: GoldQuestion, *, prefixes: Mapping[str, str] | None = None
+) -> Json:
+    """Return a question as a JSON object; declares `prefixes` that its query leaves undeclared.
 
-    What the format has no place for is left out: entities, predicates and paraphrases.
+    The format has no fields for entities, predicates and paraphrases: they are dropped.
     """
     tags = list(question.tags)
     if question.unanswerable and UNANSWERABLE not in tags and question.sparql is not None:
@@ -86,30 +111,34 @@ def question_object(question: GoldQuestion, *, prefixes: Mapping[str, str] | Non
         "question": question.text,
         "lang": question.language,
         "sparql": query,
-        "answers": question.answers and _answers(question.answers),
+        "answers": question.answers and _to_answer_object(question.answers),
         "tags": tags,
         "kg": question.graph,
         "split": question.split,
     }
-    kept = {key: value for key, value in line.items() if value not in (None, [])}
-    return {**kept, "sparql": None} if question.unanswerable and query is None else kept
+    fields = {key: value for key, value in line.items() if value not in (None, [])}
+    return {**fields, "sparql": None} if question.unanswerable and query is None else fields
 
 
 def write_questions(
     path: Path, questions: Sequence[GoldQuestion], *, prefixes: Mapping[str, str] | None = None
 ) -> None:
-    """Write a file of questions, all or nothing; `SetupError` if it cannot be written."""
-    write_lines(path, [question_object(question, prefixes=prefixes) for question in questions])
+    """Write a file of questions atomically.
+
+    Raises:
+        SetupError: The file cannot be written.
+    """
+    write_lines(path, [to_question_object(question, prefixes=prefixes) for question in questions])
 
 
-def _answers(table: Table) -> Json:
+def _to_answer_object(table: ResultTable) -> Json:
     if table.boolean is not None:
         return {"boolean": table.boolean}
-    rows = [[_value(cell) for cell in row] for row in table.rows]
+    rows = [[_to_json_value(cell) for cell in row] for row in table.rows]
     return {"vars": list(table.variables), "rows": rows}
 
 
-def _value(cell: Cell | None) -> str | int | float | bool | None:
+def _to_json_value(cell: Cell | None) -> str | int | float | bool | None:
     if cell is None:
         return None
     kind, value = cell
@@ -119,39 +148,45 @@ def _value(cell: Cell | None) -> str | int | float | bool | None:
 Prefixes = Mapping[str, str] | None
 
 
-async def gold_table(
+async def load_gold_table(
     question: GoldQuestion, endpoint: Endpoint, *, prefixes: Prefixes = None, timeout: float | None
-) -> Table:
-    """Return the gold result of a question: its query's on this endpoint, else the stored one.
+) -> ResultTable:
+    """Return the gold result: run the gold query, or use the stored answer if there is no query.
 
-    Raises what the endpoint raises, and `SetupError` if there is neither.
+    Raises:
+        SetupError: The question has neither.
+        AskgraphError: The endpoint failed.
     """
     if question.sparql is not None:
-        return await query_table(question.sparql, endpoint, prefixes=prefixes, timeout=timeout)
+        return await run_query(question.sparql, endpoint, prefixes=prefixes, timeout=timeout)
     if question.answers is not None:
         return question.answers
     raise SetupError(f"question {question.id!r} has no gold to score against")
 
 
-async def gold_or_reason(
+async def try_load_gold(
     question: GoldQuestion,
     endpoint: Endpoint | None,
     *,
-    stored: bool = False,
+    stored_only: bool = False,
     prefixes: Prefixes = None,
     timeout: float | None,
-) -> tuple[Table | None, str | None]:
-    """Return the gold result and None, or what there is of it and why its query gave none.
+) -> tuple[ResultTable | None, str | None]:
+    """Return the gold result and None, or the stored result, if any, and why the query failed.
 
-    A stored result stands in for a query that fails; with `stored`, or without an endpoint, only
-    that counts. Raises `SetupError`, and, if nothing is stored, `Unreachable` and
-    `Unauthorised`: if the endpoint is gone, nothing can be said about any answer.
+    A stored result replaces a failed query. With `stored_only`, or without an endpoint, no query
+    runs.
+
+    Raises:
+        SetupError: There is no gold.
+        Unreachable: The endpoint is down and no result is stored, so no answer can be scored.
+        Unauthorised: The endpoint refused access and no result is stored.
     """
-    if stored or endpoint is None:
-        missing = None if question.answers else "no gold result is stored for this question"
-        return question.answers, missing
+    if stored_only or endpoint is None:
+        reason = None if question.answers else "no gold result is stored for this question"
+        return question.answers, reason
     try:
-        return await gold_table(question, endpoint, prefixes=prefixes, timeout=timeout), None
+        return await load_gold_table(question, endpoint, prefixes=prefixes, timeout=timeout), None
     except SetupError:
         raise
     except AskgraphError as failure:
@@ -160,27 +195,33 @@ async def gold_or_reason(
         return question.answers, f"{type(failure).__name__}: {failure}"
 
 
-async def answer_table(answer: Answer, endpoint: Endpoint, *, timeout: float | None) -> Table:
-    """Return an answer's result; if it was cut off, that of its query, run again in full.
-
-    It knows which of its columns answer.
-    """
+async def load_answer_table(
+    answer: Answer, endpoint: Endpoint, *, timeout: float | None
+) -> ResultTable:
+    """Return the result of an answer with its answer columns; rerun a truncated query."""
     if answer.boolean is not None:
-        return Table.of_boolean(answer.boolean)
+        return ResultTable.from_boolean(answer.boolean)
     if answer.result.truncated:
-        table = await query_table(answer.query, endpoint, timeout=timeout)
+        table = await run_query(answer.query, endpoint, timeout=timeout)
     else:
-        table = _table(answer.query, answer.result)
-    return replace(table, answering=answer.answer_columns)
+        table = _to_table(answer.query, answer.result)
+    return replace(table, answer_columns=answer.answer_columns)
 
 
-async def query_table(
+async def run_query(
     query: str, endpoint: Endpoint, *, prefixes: Prefixes = None, timeout: float | None
-) -> Table:
-    """Return the result of a SELECT or ASK query; `prefixes` need not be declared in it.
+) -> ResultTable:
+    """Run a SELECT or ASK query and return its result.
 
-    Raises `QueryError` for another form and for a result that was cut off, and what the endpoint
-    raises.
+    Args:
+        query: The query; it may use `prefixes` without declaring them.
+        endpoint: Where to run it.
+        prefixes: Prefixes by name.
+        timeout: Limit in seconds.
+
+    Raises:
+        QueryError: The query has another form, or its result was truncated.
+        AskgraphError: The endpoint failed.
     """
     admissible = admitted(query, prefixes=prefixes)
     match admissible.form:
@@ -188,20 +229,20 @@ async def query_table(
             result = await endpoint.select(admissible.text, timeout=timeout)
             if result.truncated:
                 raise QueryError(f"the result was cut off: {result.truncated.reason}")
-            return _table(query, result)
+            return _to_table(query, result)
         case "ASK":
-            return Table.of_boolean(await endpoint.ask(admissible.text, timeout=timeout))
+            return ResultTable.from_boolean(await endpoint.ask(admissible.text, timeout=timeout))
         case form:
             raise QueryError(f"a {form} query cannot be scored, only SELECT and ASK")
 
 
-def _table(query: str, result: SelectResult) -> Table:
-    """Return a result as a table; rows without an order come in the order of their terms.
+def _to_table(query: str, result: SelectResult) -> ResultTable:
+    """Return a result as a table, with rows sorted by term if the query has no ORDER BY.
 
-    So no figure depends on which row an engine happens to give first.
+    This keeps scores independent of the row order of an engine.
     """
     try:
         ordered = bool(read(query).order)
     except QueryError:
         ordered = True
-    return Table.of_result(result if ordered else result.sorted())
+    return ResultTable.from_result(result if ordered else result.sorted())

@@ -1,7 +1,7 @@
-"""A knowledge graph: an endpoint, and all that is known of its content.
+"""Knowledge graphs: an endpoint with its profile, names, shapes and triples.
 
 What lives here: `KnowledgeGraph`, `profile` (its classes and predicates), `arrays` (its triples as
-sorted integers), `shapes`, `examples`, `glossary`, and the surveys that find these out.
+sorted integers), `shapes`, `examples`, `glossary`, and the surveys that collect them.
 May import: `index`, `endpoint`, `llm`, `sparql` and the modules below them.
 Start reading at `KnowledgeGraph`, then `profile.py`.
 """
@@ -19,7 +19,7 @@ from askgraph.index.names import NameIndex
 from askgraph.sparql.prefixes import PrefixMap
 
 if TYPE_CHECKING:
-    from askgraph.graph.descriptions import Description
+    from askgraph.graph.descriptions import DatasetDescription
     from askgraph.graph.examples import QueryExample
     from askgraph.graph.glossary import Glossary
     from askgraph.index.name_search import NameSearch
@@ -28,22 +28,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KnowledgeGraph:
-    """An endpoint with its profile, its names, and its triples as arrays if they lie here.
+    """An endpoint with its profile, its names and, for a local graph, its triples.
 
-    `arrays` is None for a remote graph: `askgraph.graph.remote_arrays` fetches the part that a
-    question needs. `name` is the graph's name in its workspace. `snapshot` tells its content from
-    any other: equal ones hold the same triples, as far as can be known.
-
-    `indices` find resources by text: "entities" (classes among them), "properties", "literals".
-    The first look at one may read or even build it, which takes time: from asynchronous code, in a
-    thread. `examples` are questions that people have asked of this graph, with their queries.
-    `service` is the IRI by which queries on other graphs call it, if that is its address.
-    `described` is what its publisher says of it as a resource: name, licence, version. `virtual`
-    are the predicates that queries may use and the graph does not have, with their paths.
-    `name_search` asks the endpoint for the names that are not in `names`, if these are not all.
-    `glossary` is what its users taught of their words, if they taught any. `kept` is a folder for
-    what is made of its content and is slow to make, `notes` the file of what agents noted about it
-    (see `askgraph.graph.glossary`); None if there is none.
+    Attributes:
+        name: The graph's name in its workspace.
+        endpoint: Where queries run.
+        profile: Statistics of classes and predicates.
+        names: Index of the names in the graph.
+        prefixes: Prefixes for queries and output.
+        arrays: All triples; None for a remote graph, whose relevant part
+            `askgraph.graph.remote_arrays` fetches for each question.
+        snapshot: Identifies the content: equal snapshots mean equal triples, as far as known.
+        indices: Search for resources by text: "entities" (including classes), "properties",
+            "literals". First access may load or build an index: use a thread in async code.
+        examples: Questions that people asked about this graph, with their queries.
+        service: IRI by which queries on other graphs call it, if that is its address.
+        descriptions: The publisher's description: name, licence, version.
+        virtual_paths: Property paths of virtual predicates, which queries may use.
+        name_search: Searches the endpoint for names missing from `names`; None if complete.
+        glossary: Words that its users have defined, or None.
+        cache_folder: Folder for derived data that is slow to build, or None.
+        notes: File of notes by agents (see `askgraph.graph.glossary`), or None.
     """
 
     name: str
@@ -56,18 +61,18 @@ class KnowledgeGraph:
     indices: Mapping[str, SearchIndex[Resource]] = field(default_factory=dict)
     examples: "tuple[QueryExample, ...]" = ()
     service: str = ""
-    described: "tuple[Description, ...]" = ()
-    virtual: "VirtualPaths" = field(default_factory=dict)
+    descriptions: "tuple[DatasetDescription, ...]" = ()
+    virtual_paths: "VirtualPaths" = field(default_factory=dict)
     name_search: "NameSearch | None" = None
     glossary: "Glossary | None" = None
-    kept: Path | None = None
+    cache_folder: Path | None = None
     notes: Path | None = None
 
 
-def service_iri(graph: KnowledgeGraph) -> str:
-    """Return the IRI by which a SERVICE names a graph: its endpoint's URL, or `askgraph:NAME`.
+def get_service_iri(graph: KnowledgeGraph) -> str:
+    """Return the IRI of a graph in SERVICE clauses: its endpoint's URL, or `askgraph:NAME`.
 
-    It is the URL if that stands for one graph only and can be shown; a query with it runs
-    elsewhere too. `askgraph:NAME` always names the graph within its workspace.
+    The URL is used if it belongs to one graph only and may be shown; such a query runs elsewhere,
+    too. `askgraph:NAME` identifies the graph within its workspace.
     """
     return graph.service or f"askgraph:{graph.name}"

@@ -1,8 +1,8 @@
-"""Advice on a graph's representation, from its profile and arrays; no name is given.
+"""Suggest additions to a graph's representation, from its profile and arrays.
 
-The kinds are those of Henselmann et al. (2025): shortcut properties for chains and through n-ary
-relations (4.3), inverse properties (4.2), comments (4.4). What each may bring differs: a search
-over the graph's edges gains by a shorter way, a language model by what it can see of a term.
+The kinds follow Henselmann et al. (2025): shortcut properties for chains and through n-ary
+relations (4.3), inverse properties (4.2), comments (4.4). Search over the graph's edges gains by
+shorter paths, a language model by the labels and comments of a term.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,15 +13,15 @@ from typing import Literal
 
 from pyoxigraph import NamedNode
 
-from askgraph.graph.arrays import GraphArrays, names_of, texts_of
+from askgraph.graph.arrays import GraphArrays, get_names, get_texts
 from askgraph.graph.definitions import DefinedProperty, Definitions, NodeName
 from askgraph.graph.names import (
-    called,
-    chain_label,
-    closure_label,
-    inverse_label,
-    role_label,
-    virtual_iri,
+    build_chain_label,
+    build_closure_label,
+    build_inverse_label,
+    build_role_label,
+    build_virtual_iri,
+    get_label,
 )
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.sparql import Path, Predicate
@@ -41,18 +41,23 @@ ADVICE_KINDS: Mapping[AdviceKind, str] = {
     "comment": "models",
     "label": "search and models",
 }
-"""What each kind of advice helps, as far as was measured: `docs/representations.md`."""
+"""Who gains by each kind of advice, as measured: `docs/representations.md`."""
 
-_SPARE = 2000
-_LEADING_ON = 0.5
-_MOST_ROLES = 4
+_SAMPLE_SIZE = 2000
+_MIN_CHAIN_SHARE = 0.5
+_MAX_ROLES = 4
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing to add: what, why (with numbers), and as a definition if it can be made.
+    """One suggested addition.
 
-    `about` are the IRIs that it is about; `default` marks what is added if nothing is chosen.
+    Attributes:
+        kind: Kind of the addition.
+        about: IRIs of the terms concerned.
+        why: Reason, with numbers.
+        definition: The addition as a definition, if it can be generated.
+        default: Whether it is added without an explicit choice.
     """
 
     kind: AdviceKind
@@ -62,38 +67,40 @@ class Advice:
     default: bool = False
 
 
-def advice_for(profile: Profile, arrays: GraphArrays | None = None) -> tuple[Advice, ...]:
-    """Return the advice, by kind; without arrays only what follows from the profile alone."""
+def collect_advice(profile: Profile, arrays: GraphArrays | None = None) -> tuple[Advice, ...]:
+    """Return all advice, by kind; without arrays, only advice that the profile alone supports."""
     advisor = _Advisor(profile, arrays)
     return (
-        *advisor.chains(),
-        *advisor.closures(),
-        *advisor.relations(),
-        *advisor.inverses(),
-        *advisor.names(),
-        *advisor.undescribed(),
+        *advisor.suggest_chains(),
+        *advisor.suggest_closures(),
+        *advisor.suggest_relations(),
+        *advisor.suggest_inverses(),
+        *advisor.suggest_names(),
+        *advisor.report_missing_texts(),
     )
 
 
-def defined_by(advice: Sequence[Advice], prefixes: Mapping[str, str]) -> Definitions:
-    """Return the definitions that advice comes with; ways to the same property are alternatives."""
+def build_definitions(advice: Sequence[Advice], prefixes: Mapping[str, str]) -> Definitions:
+    """Build the definitions of some advice; several paths to one property become alternatives."""
     properties: dict[str, DefinedProperty] = {}
     names = []
-    for one in advice:
-        match one.definition:
-            case DefinedProperty() as found:
-                known = properties.get(found.iri)
-                if known is not None:
-                    found = replace(found, path=Path("|", (known.path, found.path)))
-                properties[found.iri] = replace(found, why=one.why)
+    for item in advice:
+        match item.definition:
+            case DefinedProperty() as definition:
+                previous = properties.get(definition.iri)
+                if previous is not None:
+                    definition = replace(
+                        definition, path=Path("|", (previous.path, definition.path))
+                    )
+                properties[definition.iri] = replace(definition, why=item.why)
             case NodeName() as name:
-                names.append(replace(name, why=one.why))
+                names.append(replace(name, why=item.why))
     iris = [*properties, *(name.cls for name in names)]
     spaces = {namespace_of(iri) for iri in iris}
     return Definitions(
         tuple(properties.values()),
         names=tuple(names),
-        prefixes={**prefixes, **({"virtual": virtual_iri("")} if spaces else {})},
+        prefixes={**prefixes, **({"virtual": build_virtual_iri("")} if spaces else {})},
     )
 
 
@@ -102,164 +109,180 @@ class _Advisor:
     profile: Profile
     arrays: GraphArrays | None
 
-    def chains(self) -> Iterator[Advice]:
-        """A predicate whose objects lie in a hierarchy: what lies above them, in one step.
+    def suggest_chains(self) -> Iterator[Advice]:
+        """Suggest shortcuts from a predicate into a hierarchy of its objects, in one step.
 
-        Only a functional one gives each thing its one place; by the others the shortcut would say
-        less than the path does.
+        Only functional predicates are default: with others the shortcut means less than the path.
         """
-        for above in self._transitive:
-            for first in self._links:
+        for above in self._hierarchies:
+            for first in self._link_predicates:
                 if first.transitive or above.iri in first.inverse_of:
                     continue
-                share, depth = self._leads_on(first, above)
-                if share < _LEADING_ON or depth < 2:
+                share, depth = self._measure_chain(first, above)
+                if share < _MIN_CHAIN_SHARE or depth < 2:
                     continue
                 path = Path("/", (NamedNode(first.iri), Path("+", (NamedNode(above.iri),))))
                 number = f"{first.triples:,} triples, {share:.0%} of the objects, {depth} deep"
                 yield Advice(
                     "chain",
                     (first.iri, above.iri),
-                    f"{called(first)!r} leads into the hierarchy of {called(above)!r} ({number})"
+                    f"{get_label(first)!r} leads into the hierarchy of {get_label(above)!r} "
+                    f"({number})"
                     + ("" if first.functional else "; things have several, so the path tells more"),
-                    self._property(chain_label(first, above), path, unnamed=True),
+                    self._define_property(build_chain_label(first, above), path, unnamed=True),
                     default=first.functional,
                 )
 
-    def _leads_on(self, first: PredicateProfile, above: PredicateProfile) -> tuple[float, int]:
-        """Return the share of a predicate's objects in a hierarchy, and the depth (at most 3)."""
+    def _measure_chain(self, first: PredicateProfile, above: PredicateProfile) -> tuple[float, int]:
+        """Return the share of a predicate's objects in a hierarchy, and its depth (at most 3)."""
         graph = self.arrays
         if graph is None:
-            shared = dict(first.object_classes).keys() & dict(above.subject_classes).keys()
-            return (1.0, 2) if shared else (0.0, 0)
-        one, other = graph.number(first.iri), graph.number(above.iri)
-        if one is None or other is None:
+            shared_classes = dict(first.object_classes).keys() & dict(above.subject_classes).keys()
+            return (1.0, 2) if shared_classes else (0.0, 0)
+        first_number, above_number = (
+            graph.get_predicate_number(first.iri),
+            graph.get_predicate_number(above.iri),
+        )
+        if first_number is None or above_number is None:
             return 0.0, 0
-        objects = graph.ends(one, inverse=True)
-        nodes = sample = objects[:: max(1, len(objects) // _SPARE)]
+        objects = graph.get_ends(first_number, inverse=True)
+        nodes = sample = objects[:: max(1, len(objects) // _SAMPLE_SIZE)]
         depth = 0
-        while depth < 3 and len(nodes := graph.step(nodes, other)):
+        while depth < 3 and len(nodes := graph.step(nodes, above_number)):
             depth += 1
-        return len(graph.bearers(sample, other)) / len(sample), depth
+        return len(graph.select_sources(sample, above_number)) / len(sample), depth
 
-    def closures(self) -> Iterator[Advice]:
-        """A hierarchy: all that lies above, in one step."""
-        for above in self._transitive:
+    def suggest_closures(self) -> Iterator[Advice]:
+        """Suggest a predicate for any number of steps of a hierarchy."""
+        for above in self._hierarchies:
             path = Path("+", (NamedNode(above.iri),))
             yield Advice(
                 "closure",
                 (above.iri,),
-                f"{called(above)!r} is a hierarchy of {above.triples:,} triples; who does not see "
+                f"{get_label(above)!r} is a hierarchy of {above.triples:,} triples; who does "
+                "not see "
                 "that asks for one step only",
-                self._property(closure_label(above), path),
+                self._define_property(build_closure_label(above), path),
             )
 
-    def relations(self) -> Iterator[Advice]:
-        """From one end of an n-ary relation to another."""
-        for cls in self._nary:
-            roles = self._roles(cls)
-            if not 2 <= len(roles) <= _MOST_ROLES:
+    def suggest_relations(self) -> Iterator[Advice]:
+        """Suggest predicates between the ends of an n-ary relation."""
+        for cls in self._nary_classes:
+            roles = self._find_roles(cls)
+            if not 2 <= len(roles) <= _MAX_ROLES:
                 continue
-            for one, other in permutations(roles, 2):
-                path = Path("/", (Path("^", (NamedNode(one.iri),)), NamedNode(other.iri)))
+            for source_role, target_role in permutations(roles, 2):
+                path = Path(
+                    "/", (Path("^", (NamedNode(source_role.iri),)), NamedNode(target_role.iri))
+                )
                 yield Advice(
                     "nary",
-                    (cls.iri, one.iri, other.iri),
-                    f"{cls.instances:,} nameless {called(cls)!r} link {called(one)!r} and "
-                    f"{called(other)!r}",
-                    self._property(role_label(other), path),
+                    (cls.iri, source_role.iri, target_role.iri),
+                    f"{cls.instances:,} nameless {get_label(cls)!r} link "
+                    f"{get_label(source_role)!r} and "
+                    f"{get_label(target_role)!r}",
+                    self._define_property(build_role_label(target_role), path),
                 )
 
-    def inverses(self) -> Iterator[Advice]:
-        """A link that can only be seen from one end; its inverse may have a name already."""
-        used = {p.iri for p in self.profile.predicates}
-        for one in self._links:
-            if used & set(one.inverse_of) or one.datatypes:
+    def suggest_inverses(self) -> Iterator[Advice]:
+        """Suggest inverses of links, using an inverse's declared name where there is one."""
+        used_iris = {p.iri for p in self.profile.predicates}
+        for link in self._link_predicates:
+            if used_iris & set(link.inverse_of) or link.datatypes:
                 continue
-            path = Path("^", (NamedNode(one.iri),))
-            if one.inverse_of:
+            path = Path("^", (NamedNode(link.iri),))
+            if link.inverse_of:
                 yield Advice(
                     "declared",
-                    (one.iri, one.inverse_of[0]),
-                    f"the ontology has an inverse of {called(one)!r} that no triple uses",
-                    DefinedProperty(one.inverse_of[0], path, self._label_of(one.inverse_of[0])),
+                    (link.iri, link.inverse_of[0]),
+                    f"the ontology has an inverse of {get_label(link)!r} that no triple uses",
+                    DefinedProperty(link.inverse_of[0], path, self._get_label(link.inverse_of[0])),
                 )
                 continue
             yield Advice(
                 "inverse",
-                (one.iri,),
-                f"{one.triples:,} triples of {called(one)!r} do not show at their objects",
-                self._property(inverse_label(one), path),
+                (link.iri,),
+                f"{link.triples:,} triples of {get_label(link)!r} do not show at their objects",
+                self._define_property(build_inverse_label(link), path),
             )
 
-    def names(self) -> Iterator[Advice]:
-        """Yield instances of n-ary classes, called by what they link."""
-        for cls in self._nary:
-            roles = self._roles(cls)[:_MOST_ROLES]
+    def suggest_names(self) -> Iterator[Advice]:
+        """Suggest names for instances of n-ary classes, made of the resources they link."""
+        for cls in self._nary_classes:
+            roles = self._find_roles(cls)[:_MAX_ROLES]
             if roles:
                 yield Advice(
                     "name",
                     (cls.iri,),
-                    f"{cls.instances:,} {called(cls)!r} have no name",
+                    f"{cls.instances:,} {get_label(cls)!r} have no name",
                     NodeName(cls.iri, tuple(role.iri for role in roles)),
                 )
 
-    def undescribed(self) -> Iterator[Advice]:
-        """Terms that have no label, or no comment."""
-        terms: list[ClassProfile | PredicateProfile] = [*self.profile.classes, *self._own]
-        terms = [one for one in terms if not one.iri.startswith(SCHEMA_SPACES)]
-        bare = tuple(one.iri for one in terms if not one.names)
-        if bare:
-            yield Advice("label", bare, f"{len(bare)} of {len(terms)} terms have no label")
+    def report_missing_texts(self) -> Iterator[Advice]:
+        """Report terms without a label or comment."""
+        terms: list[ClassProfile | PredicateProfile] = [
+            *self.profile.classes,
+            *self._own_predicates,
+        ]
+        terms = [term for term in terms if not term.iri.startswith(SCHEMA_SPACES)]
+        unlabelled = tuple(term.iri for term in terms if not term.names)
+        if unlabelled:
+            yield Advice(
+                "label", unlabelled, f"{len(unlabelled)} of {len(terms)} terms have no label"
+            )
         graph = self.arrays
-        mute = tuple(
-            one.iri for one in terms if graph and not texts_of(graph, one.iri, [v.RDFS_COMMENT])
+        uncommented = tuple(
+            term.iri for term in terms if graph and not get_texts(graph, term.iri, [v.RDFS_COMMENT])
         )
-        if mute:
-            yield Advice("comment", mute, f"{len(mute)} of {len(terms)} terms have no comment")
+        if uncommented:
+            yield Advice(
+                "comment", uncommented, f"{len(uncommented)} of {len(terms)} terms have no comment"
+            )
 
     @cached_property
-    def _own(self) -> tuple[PredicateProfile, ...]:
+    def _own_predicates(self) -> tuple[PredicateProfile, ...]:
         return tuple(p for p in self.profile.predicates if not p.iri.startswith(SCHEMA_SPACES))
 
     @cached_property
-    def _links(self) -> tuple[PredicateProfile, ...]:
-        """The graph's own predicates between things."""
+    def _link_predicates(self) -> tuple[PredicateProfile, ...]:
+        """The graph's own predicates between resources."""
         hidden = {*v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES, *v.DESCRIPTION_PREDICATES}
-        return tuple(p for p in self._own if p.object_classes and p.iri not in hidden)
+        return tuple(p for p in self._own_predicates if p.object_classes and p.iri not in hidden)
 
     @cached_property
-    def _transitive(self) -> tuple[PredicateProfile, ...]:
-        """Hierarchies, upwards; of two that say the same the one with fewer ends above."""
-        found = [p for p in self._links if p.transitive]
+    def _hierarchies(self) -> tuple[PredicateProfile, ...]:
+        """Upward hierarchies; of two inverse ones, the one with fewer objects."""
+        hierarchies = [p for p in self._link_predicates if p.transitive]
         return tuple(
             p
-            for p in found
-            if not any(q.iri in p.inverse_of and q.objects < p.objects for q in found)
+            for p in hierarchies
+            if not any(q.iri in p.inverse_of and q.objects < p.objects for q in hierarchies)
         )
 
     @cached_property
-    def _nary(self) -> tuple[ClassProfile, ...]:
+    def _nary_classes(self) -> tuple[ClassProfile, ...]:
         return tuple(
             c for c in self.profile.classes if c.nary and not c.iri.startswith(SCHEMA_SPACES)
         )
 
-    def _roles(self, cls: ClassProfile) -> list[PredicateProfile]:
-        """Return the functional links that most instances of a class have."""
-        known = {p.iri: p for p in self._links}
-        found = []
+    def _find_roles(self, cls: ClassProfile) -> list[PredicateProfile]:
+        """Return the functional links of most instances of a class."""
+        links_by_iri = {p.iri: p for p in self._link_predicates}
+        roles = []
         for part in self.profile.partitions:
-            predicate = known.get(part.predicate)
+            predicate = links_by_iri.get(part.predicate)
             if part.cls != cls.iri or predicate is None or not part.targets:
                 continue
             if part.triples >= 0.5 * cls.instances and predicate.functional:
-                found.append(predicate)
-        return found
+                roles.append(predicate)
+        return roles
 
-    def _property(self, label: str, path: Predicate, *, unnamed: bool = False) -> DefinedProperty:
-        return DefinedProperty(virtual_iri(label), path, label, unnamed=unnamed)
+    def _define_property(
+        self, label: str, path: Predicate, *, unnamed: bool = False
+    ) -> DefinedProperty:
+        return DefinedProperty(build_virtual_iri(label), path, label, unnamed=unnamed)
 
-    def _label_of(self, iri: str) -> str:
-        """Return the label that the graph has for a term, or none."""
-        names = () if self.arrays is None else names_of(self.arrays, iri)
+    def _get_label(self, iri: str) -> str:
+        """Return the label of a term in the graph, or an empty string."""
+        names = () if self.arrays is None else get_names(self.arrays, iri)
         return best_label(names, ["en"]) or ""

@@ -1,4 +1,4 @@
-"""Files that published data comes in: text, gzip, a folder, an archive; errors name the file."""
+"""Read published files: text, gzip, a folder, an archive; errors name the file."""
 
 import gzip
 import tarfile
@@ -10,79 +10,83 @@ from pathlib import Path, PurePosixPath
 
 from askgraph.errors import SetupError
 
-HEAD = 65_536  # characters; the first record of every published file is shorter
-_ARCHIVES = (".tar", ".tgz", ".zip")
-_BROKEN = (EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile)
+HEAD_CHARACTERS = 65_536  # characters; the first record of every published file is shorter
+_ARCHIVE_SUFFIXES = (".tar", ".tgz", ".zip")
+_BROKEN_FILE_ERRORS = (EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile)
 
 
-def plain_name(path: Path) -> str:
+def get_plain_name(path: Path) -> str:
     """Return the name of a file in lower case, without `.gz`."""
     return path.name.lower().removesuffix(".gz")
 
 
 def is_bundle(path: Path) -> bool:
-    """Return whether this is a folder or an archive of several files."""
-    return path.is_dir() or plain_name(path).endswith(_ARCHIVES)
+    """Return whether a path is a folder or an archive of several files."""
+    return path.is_dir() or get_plain_name(path).endswith(_ARCHIVE_SUFFIXES)
 
 
-def text_of(path: Path) -> str:
-    """Return the text of a UTF-8 file, gzip undone and without a byte order mark."""
-    return decoded(_bytes(path, -1), str(path))
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file, decompressing gzip and removing a byte order mark."""
+    return decode_text(_read_bytes(path, -1), str(path))
 
 
-def decoded(content: bytes, place: str) -> str:
-    """Return bytes as text; `SetupError`, naming the place, if they are not UTF-8."""
+def decode_text(content: bytes, source: str) -> str:
+    """Decode UTF-8 bytes; raises `SetupError`, naming the source, if they are not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SetupError(
-            f"{place} is not UTF-8 text, from byte {error.start} on: save it as UTF-8"
+            f"{source} is not UTF-8 text, from byte {error.start} on: save it as UTF-8"
         ) from error
 
 
-def head_of(path: Path) -> str:
-    """Return the first characters of a file, or the names in a folder or archive, a line each."""
+def read_head(path: Path) -> str:
+    """Return the first characters of a file, or the names in a folder or archive, one per line."""
     if is_bundle(path):
-        return "\n".join(str(name) for name in islice(_names(path), 1000))
+        return "\n".join(str(name) for name in islice(_list_names(path), 1000))
     # A character may be cut in two at the end of what is read.
-    return _bytes(path, HEAD).decode("utf-8-sig", errors="replace")
+    return _read_bytes(path, HEAD_CHARACTERS).decode("utf-8-sig", errors="replace")
 
 
-def members(path: Path, suffix: str) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """Yield the files of a folder or archive whose name ends so, sorted, gzip undone.
+def iterate_members(path: Path, suffix: str) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """Yield the files of a folder or archive with a name suffix, sorted and decompressed.
 
-    Hidden files and folders are no part of a collection and are left out.
+    Hidden files and folders are skipped.
     """
-    wanted = [
-        name for name in _names(path) if name.name.lower().removesuffix(".gz").endswith(suffix)
+    selected = [
+        name for name in _list_names(path) if name.name.lower().removesuffix(".gz").endswith(suffix)
     ]
     if path.is_dir():
-        for name in wanted:
-            yield name, _bytes(path / name, -1)
+        for name in selected:
+            yield name, _read_bytes(path / name, -1)
         return
     try:
-        yield from _packed(path, wanted)
-    except (OSError, RuntimeError, *_BROKEN) as error:  # an encrypted archive is a RuntimeError
+        yield from _iterate_archive(path, selected)
+    except (
+        OSError,
+        RuntimeError,
+        *_BROKEN_FILE_ERRORS,
+    ) as error:  # an encrypted archive is a RuntimeError
         raise SetupError(f"cannot read the archive {path}: {error}") from error
 
 
-def _bytes(path: Path, size: int) -> bytes:
-    opened = gzip.open if path.name.lower().endswith(".gz") else open
+def _read_bytes(path: Path, size: int) -> bytes:
+    open_file = gzip.open if path.name.lower().endswith(".gz") else open
     try:
-        with opened(path, "rb") as file:
+        with open_file(path, "rb") as file:
             content: bytes = file.read(size)
             return content
-    except (OSError, *_BROKEN) as error:
+    except (OSError, *_BROKEN_FILE_ERRORS) as error:
         reason = getattr(error, "strerror", None) or error
         raise SetupError(f"cannot read {path}: {reason}") from error
 
 
-def _names(path: Path) -> list[PurePosixPath]:
-    names = _names_in_folder(path) if path.is_dir() else _names_in_archive(path)
+def _list_names(path: Path) -> list[PurePosixPath]:
+    names = _list_folder_names(path) if path.is_dir() else _list_archive_names(path)
     return sorted(name for name in names if not any(part.startswith(".") for part in name.parts))
 
 
-def _names_in_folder(path: Path) -> list[PurePosixPath]:
+def _list_folder_names(path: Path) -> list[PurePosixPath]:
     return [
         PurePosixPath(file.relative_to(path).as_posix())
         for file in path.rglob("*")
@@ -90,32 +94,34 @@ def _names_in_folder(path: Path) -> list[PurePosixPath]:
     ]
 
 
-def _names_in_archive(path: Path) -> list[PurePosixPath]:
+def _list_archive_names(path: Path) -> list[PurePosixPath]:
     try:
-        if plain_name(path).endswith(".zip"):
-            with zipfile.ZipFile(path) as packed:
-                names = [entry.filename for entry in packed.infolist() if not entry.is_dir()]
+        if get_plain_name(path).endswith(".zip"):
+            with zipfile.ZipFile(path) as zip_file:
+                names = [entry.filename for entry in zip_file.infolist() if not entry.is_dir()]
         else:
             with tarfile.open(path) as archive:
                 names = [entry.name for entry in archive if entry.isfile()]
-    except (OSError, *_BROKEN) as error:
+    except (OSError, *_BROKEN_FILE_ERRORS) as error:
         raise SetupError(f"cannot read the archive {path}: {error}") from error
     return [PurePosixPath(name) for name in names]
 
 
-def _packed(path: Path, wanted: list[PurePosixPath]) -> Iterator[tuple[PurePosixPath, bytes]]:
-    if plain_name(path).endswith(".zip"):
-        with zipfile.ZipFile(path) as packed:
-            for name in wanted:
-                yield name, _unzipped(name, packed.read(str(name)))
+def _iterate_archive(
+    path: Path, selected: list[PurePosixPath]
+) -> Iterator[tuple[PurePosixPath, bytes]]:
+    if get_plain_name(path).endswith(".zip"):
+        with zipfile.ZipFile(path) as zip_file:
+            for name in selected:
+                yield name, _unpack_gzip(name, zip_file.read(str(name)))
         return
     with tarfile.open(path) as archive:
-        found = {PurePosixPath(entry.name): entry for entry in archive if entry.isfile()}
-        for name in wanted:
-            file = archive.extractfile(found[name])
+        entries = {PurePosixPath(entry.name): entry for entry in archive if entry.isfile()}
+        for name in selected:
+            file = archive.extractfile(entries[name])
             assert file is not None
-            yield name, _unzipped(name, file.read())
+            yield name, _unpack_gzip(name, file.read())
 
 
-def _unzipped(name: PurePosixPath, content: bytes) -> bytes:
+def _unpack_gzip(name: PurePosixPath, content: bytes) -> bytes:
     return gzip.decompress(content) if name.suffix.lower() == ".gz" else content

@@ -1,8 +1,8 @@
-"""A graph's triples as sorted integer arrays: answer sets are grown by steps, not by queries.
+"""Store a graph's triples as sorted integer arrays, so that search needs no queries.
 
-Ids are those of the `TermTable`; predicates also have a number of their own, 0 … P-1. Each
-predicate's triples lie together, once sorted by subject and once by object; a second pair of
-orders gives the edges of a node. Sets of nodes are sorted arrays of distinct ids (int32).
+Ids are positions in the `TermTable`; predicates also have numbers of their own, 0 to P-1. The
+triples of each predicate are contiguous, sorted once by subject and once by object; two more arrays
+list the predicates of each node. Sets of nodes are sorted arrays of distinct ids (int32).
 """
 
 from array import array
@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
-from askgraph.graph.literals import Sort, measured, put_as_stored, split_literal, term_of
+from askgraph.graph.literals import (
+    ValueKind,
+    normalize_literals,
+    parse_term,
+    parse_value,
+    split_literal,
+)
 from askgraph.sparql import vocabulary as v
 
 
@@ -35,123 +41,133 @@ class Seeds:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TermTable:
-    """Terms by id; `offsets` has one entry more than there are terms."""
+    """Sorted terms by id.
+
+    Attributes:
+        blob: All N-Triples texts, concatenated as UTF-8.
+        offsets: Start of each text in `blob`, and the end of the last.
+    """
 
     blob: NDArray[np.uint8]
     offsets: NDArray[np.int64]
 
     @cached_property
     def first_iri(self) -> int:
-        """The first id of an IRI: those below are literals."""
-        return self._place(b"<")
+        """The first id of an IRI: lower ids are literals."""
+        return self._locate(b"<")
 
     @cached_property
     def first_blank(self) -> int:
-        """The first id of a blank node: those below are IRIs or literals."""
-        return self._place(b"_")
+        """The first id of a blank node: lower ids are IRIs or literals."""
+        return self._locate(b"_")
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Self:
-        """Build from sorted, distinct N-Triples terms."""
+    def from_texts(cls, texts: Iterable[str]) -> Self:
+        """Build a table from sorted, distinct N-Triples terms."""
         blob, lengths = bytearray(), array("q", [0])
-        rest = iter(texts)
-        while encoded := [text.encode() for text in islice(rest, _BLOCK)]:
-            lengths.extend(map(len, encoded))
-            blob += b"".join(encoded)
+        remaining = iter(texts)
+        while block := [text.encode() for text in islice(remaining, _BLOCK_SIZE)]:
+            lengths.extend(map(len, block))
+            blob += b"".join(block)
         offsets = np.cumsum(np.frombuffer(lengths, dtype=np.int64))
         return cls(np.frombuffer(blob, dtype=np.uint8), offsets)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open a saved table without reading it into memory."""
-        return cls(mapped(folder / "terms.npy"), mapped(folder / "term_offsets.npy"))
+        """Open a saved table by memory mapping."""
+        return cls(open_array(folder / "terms.npy"), open_array(folder / "term_offsets.npy"))
 
     def save(self, folder: Path) -> None:
-        """Write the table into a folder."""
+        """Write the table to a folder."""
         np.save(folder / "terms.npy", self.blob)
         np.save(folder / "term_offsets.npy", self.offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def text(self, at: int) -> str:
+    def get_text(self, term_id: int) -> str:
         """Return the N-Triples text of a term."""
-        return self._bytes(at).decode()
+        return self._get_bytes(term_id).decode()
 
-    def value(self, at: int) -> str:
+    def get_value(self, term_id: int) -> str:
         """Return the IRI, the literal's lexical form, or the blank node's name."""
-        text = self.text(at)
+        text = self.get_text(term_id)
         if text[0] == "<":
             return text[1:-1]
         return text[2:] if text[0] == "_" else split_literal(text)[0]
 
-    def values(self, ids: NDArray[np.integer]) -> Iterator[str]:
-        """Yield the values of some terms, faster than one by one; see `value`."""
+    def iterate_values(self, ids: NDArray[np.integer]) -> Iterator[str]:
+        """Yield the values of some terms, faster than one by one; see `get_value`."""
         blob = self.blob.data
-        for first in range(0, len(ids), _BLOCK):
-            some = ids[first : first + _BLOCK]
-            places = zip(self.offsets[some].tolist(), self.offsets[some + 1].tolist(), strict=True)
-            for start, end in places:
+        for first in range(0, len(ids), _BLOCK_SIZE):
+            block = ids[first : first + _BLOCK_SIZE]
+            ranges = zip(
+                self.offsets[block].tolist(), self.offsets[block + 1].tolist(), strict=True
+            )
+            for start, end in ranges:
                 text = str(blob[start:end], "utf-8")
                 if text[0] == '"':
                     yield split_literal(text)[0]
                 else:
                     yield text[1:-1] if text[0] == "<" else text[2:]
 
-    def term(self, at: int) -> NamedNode | BlankNode | Literal:
-        """Return a term as pyoxigraph has it."""
-        return term_of(self.text(at))
+    def get_term(self, term_id: int) -> NamedNode | BlankNode | Literal:
+        """Return a term as a pyoxigraph object."""
+        return parse_term(self.get_text(term_id))
 
     def find(self, text: str) -> int | None:
-        """Return the id of an N-Triples term, or None if the graph does not have it."""
-        wanted = text.encode()
-        at = self._place(wanted)
-        return at if at < len(self) and self._bytes(at) == wanted else None
+        """Return the id of an N-Triples term, or None if the graph does not contain it."""
+        key = text.encode()
+        term_id = self._locate(key)
+        return term_id if term_id < len(self) and self._get_bytes(term_id) == key else None
 
-    def iri(self, iri: str) -> int | None:
-        """Return the id of an IRI."""
+    def find_iri(self, iri: str) -> int | None:
+        """Return the id of an IRI, or None if the graph does not contain it."""
         return self.find(f"<{iri}>")
 
-    def is_literal(self, at: int) -> bool:
+    def is_literal(self, term_id: int) -> bool:
         """Return whether a term is a literal."""
-        return at < self.first_iri
+        return term_id < self.first_iri
 
-    def is_iri(self, at: int) -> bool:
+    def is_iri(self, term_id: int) -> bool:
         """Return whether a term is an IRI."""
-        return self.first_iri <= at < self.first_blank
+        return self.first_iri <= term_id < self.first_blank
 
-    def starting(self, prefix: str) -> range:
-        """Return the ids of all terms that start with this N-Triples text."""
+    def find_prefix(self, prefix: str) -> range:
+        """Return the ids of all terms that start with an N-Triples text."""
         start = prefix.encode()
-        return range(self._place(start), self._place(start + b"\xff"))
+        return range(self._locate(start), self._locate(start + b"\xff"))
 
-    def _bytes(self, at: int) -> bytes:
-        return self.blob[self.offsets[at] : self.offsets[at + 1]].tobytes()
+    def _get_bytes(self, term_id: int) -> bytes:
+        return self.blob[self.offsets[term_id] : self.offsets[term_id + 1]].tobytes()
 
-    def _place(self, wanted: bytes) -> int:
-        return bisect_left(range(len(self)), wanted, key=self._bytes)
+    def _locate(self, key: bytes) -> int:
+        return bisect_left(range(len(self)), key, key=self._get_bytes)
 
 
-def mapped(path: Path) -> NDArray[Any]:
-    """Open a saved array without reading it, as a plain one: slices of `numpy.memmap` are slow."""
+def open_array(path: Path) -> NDArray[Any]:
+    """Memory-map a saved array as a plain array: slices of `numpy.memmap` are slow."""
     return np.asarray(np.load(path, mmap_mode="r"))
 
 
 Ids = NDArray[np.int32]
 
-_BLOCK = 65_536  # terms that are encoded together
-_TOLD = 50_000  # triples after which progress is told
-_MANY, _SPARSE = 10_000, 32
-"""So many ids, one in so many of all at least, are marked rather than sorted or looked up."""
-_FEW, _FEW_EDGES = 8, 256
-"""The predicates of so few nodes with so few edges are put together faster one by one."""
-_MOST_BYTES, _MOST_EDGES = 4_000_000, 500_000
-"""Up to so many bytes tell the predicates of all nodes, if the graph has no more edges."""
+_BLOCK_SIZE = 65_536  # terms that are encoded together
+_PROGRESS_BATCH_SIZE = 50_000  # triples after which progress is told
+_MIN_MARKED_COUNT, _MAX_SPARSE_RATIO = 10_000, 32
+"""Sets of more ids than this, and at least one in 32 of all ids, use a boolean mask."""
+_MAX_DIRECT_NODES, _MAX_DIRECT_EDGES = 8, 256
+"""Up to this size, collecting the predicates of nodes in a loop is faster."""
+_MAX_MASK_BYTES, _MAX_MASK_EDGES = 4_000_000, 500_000
+"""Up to these sizes, bit masks of the predicates of all nodes are cached."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphArrays:
-    """The triples of a graph, read-only; `complete` is False if only a part was fetched."""
+    """The triples of a graph, read-only; `complete` is False if only a part was fetched.
+
+    "By predicate" means in the order of predicate numbers.
+    """
 
     terms: TermTable
     predicates: Ids  # term id of each predicate number
@@ -170,14 +186,16 @@ class GraphArrays:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Open saved arrays without reading them into memory."""
-        arrays: dict[str, Any] = {name: mapped(folder / f"{name}.npy") for name in _saved()}
+        """Open saved arrays by memory mapping."""
+        arrays: dict[str, Any] = {
+            name: open_array(folder / f"{name}.npy") for name in _list_array_fields()
+        }
         return cls(TermTable.load(folder), **arrays)
 
     def save(self, folder: Path) -> None:
-        """Write all arrays into an existing folder."""
+        """Write all arrays to an existing folder."""
         self.terms.save(folder)
-        for name in _saved():
+        for name in _list_array_fields():
             np.save(folder / f"{name}.npy", getattr(self, name))
 
     def __len__(self) -> int:
@@ -188,159 +206,165 @@ class GraphArrays:
         """The number of each predicate by its term id."""
         return {int(term): number for number, term in enumerate(self.predicates)}
 
-    def number(self, iri: str) -> int | None:
-        """Return the number of a predicate, or None if no triple has it."""
+    def get_predicate_number(self, iri: str) -> int | None:
+        """Return the number of a predicate, or None if no triple uses it."""
         return self._numbers_by_iri.get(iri)
 
     @cached_property
     def _numbers_by_iri(self) -> dict[str, int]:
         return {iri: number for number, iri in enumerate(self._iris)}
 
-    def iri_of(self, predicate: int) -> str:
-        """Return the IRI of a predicate's number."""
+    def get_predicate_iri(self, predicate: int) -> str:
+        """Return the IRI of a predicate by its number."""
         return self._iris[predicate]
 
     @cached_property
     def _iris(self) -> list[str]:
-        """The IRIs of all predicates by their numbers."""
-        return [self.terms.value(int(term)) for term in self.predicates]
+        """The IRIs of all predicates, by number."""
+        return [self.terms.get_value(int(term)) for term in self.predicates]
 
-    def size(self, predicate: int) -> int:
-        """Return the number of triples with a predicate."""
+    def count_triples(self, predicate: int) -> int:
+        """Return the number of triples of a predicate."""
         return int(self.predicate_offsets[predicate + 1] - self.predicate_offsets[predicate])
 
-    def pairs(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> tuple[Ids, Ids]:
-        """Return (source, target) of each edge that leaves the nodes, in the order of sources."""
-        sources, targets = self._order(predicate, inverse=inverse)
+    def get_edges(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> tuple[Ids, Ids]:
+        """Return the sources and targets of all edges of a predicate from the nodes, by source."""
+        sources, targets = self._get_sorted_edges(predicate, inverse=inverse)
         if len(nodes) * 8 > len(sources):
             if not len(nodes):
-                kept = np.zeros(len(sources), dtype=np.bool_)
-            elif len(sources) > _MANY and (last := max(nodes[-1], sources[-1])) < _SPARSE * len(
-                sources
-            ):
-                kept = _marks(nodes, int(last))[sources]
+                is_selected = np.zeros(len(sources), dtype=np.bool_)
+            elif len(sources) > _MIN_MARKED_COUNT and (
+                last := max(nodes[-1], sources[-1])
+            ) < _MAX_SPARSE_RATIO * len(sources):
+                is_selected = _mark_ids(nodes, int(last))[sources]
             else:
-                kept = np.asarray(nodes.take(nodes.searchsorted(sources), mode="clip") == sources)
-            return sources[kept], targets[kept]
-        left = sources.searchsorted(nodes, side="left")
-        right = sources.searchsorted(nodes, side="right")
+                is_selected = np.asarray(
+                    nodes.take(nodes.searchsorted(sources), mode="clip") == sources
+                )
+            return sources[is_selected], targets[is_selected]
+        starts = sources.searchsorted(nodes, side="left")
+        ends = sources.searchsorted(nodes, side="right")
         if len(nodes) == 1:
-            found = targets[left[0] : right[0]]
-            return nodes.repeat(len(found)), found
-        counts = right - left
-        at = _ranges(left, counts)
-        return nodes.repeat(counts), targets[at]
+            node_targets = targets[starts[0] : ends[0]]
+            return nodes.repeat(len(node_targets)), node_targets
+        counts = ends - starts
+        positions = _concatenate_ranges(starts, counts)
+        return nodes.repeat(counts), targets[positions]
 
-    def between(
+    def get_edges_in_range(
         self, first: int, last: int, predicate: int, *, inverse: bool = False
     ) -> tuple[Ids, Ids]:
-        """Return (source, target) of each edge that leaves the ids from `first` to before `last`.
+        """Return the sources and targets of all edges from the ids `first` to before `last`.
 
-        For a walk over all nodes in parts: no edge is looked at twice.
+        For iterating over all nodes in blocks: no edge is read twice.
         """
-        sources, targets = self._order(predicate, inverse=inverse)
+        sources, targets = self._get_sorted_edges(predicate, inverse=inverse)
         start, end = sources.searchsorted(np.array((first, last), dtype=np.int32))
         return sources[start:end], targets[start:end]
 
     def step(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
-        """Return the nodes that one edge of a predicate away from a set."""
+        """Return the nodes that one edge of a predicate leads to from a set of nodes."""
         if len(nodes) == 1:
-            return self.pairs(nodes, predicate, inverse=inverse)[1]
-        return distinct(self.pairs(nodes, predicate, inverse=inverse)[1])
+            return self.get_edges(nodes, predicate, inverse=inverse)[1]
+        return deduplicate(self.get_edges(nodes, predicate, inverse=inverse)[1])
 
     def follow(self, node: int, iri: str, *, inverse: bool = False) -> list[int]:
-        """Return the nodes one edge away from a node, by a predicate's IRI."""
-        number = self.number(iri)
+        """Return the nodes that one edge leads to from a node, by the predicate's IRI."""
+        number = self.get_predicate_number(iri)
         if number is None:
             return []
         ends = self.step(np.array([node], dtype=np.int32), number, inverse=inverse)
-        found: list[int] = ends.tolist()
-        return found
+        targets: list[int] = ends.tolist()
+        return targets
 
-    def bearers(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
-        """Return those of the nodes that an edge of a predicate leaves."""
-        return _first_of_each(self.pairs(nodes, predicate, inverse=inverse)[0])
+    def select_sources(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return the nodes that have an edge of a predicate."""
+        return _drop_repeats(self.get_edges(nodes, predicate, inverse=inverse)[0])
 
-    def closure(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
-        """Return the nodes that one or more edges of a predicate away from a set."""
+    def compute_closure(self, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return the nodes that one or more edges of a predicate lead to from a set of nodes."""
         reached = frontier = self.step(nodes, predicate, inverse=inverse)
         while len(frontier):
-            found = self.step(frontier, predicate, inverse=inverse)
-            frontier = found[reached.take(reached.searchsorted(found), mode="clip") != found]
-            reached = distinct(np.concatenate((reached, frontier))) if len(frontier) else reached
+            targets = self.step(frontier, predicate, inverse=inverse)
+            frontier = targets[reached.take(reached.searchsorted(targets), mode="clip") != targets]
+            reached = deduplicate(np.concatenate((reached, frontier))) if len(frontier) else reached
         return reached
 
-    def ends(self, predicate: int, *, inverse: bool = False) -> Ids:
-        """Return all subjects of a predicate, or all its objects."""
-        return _first_of_each(self._order(predicate, inverse=inverse)[0])
+    def get_ends(self, predicate: int, *, inverse: bool = False) -> Ids:
+        """Return all subjects of a predicate, or all its objects if `inverse`."""
+        return _drop_repeats(self._get_sorted_edges(predicate, inverse=inverse)[0])
 
-    def predicates_of(self, nodes: Ids, *, inverse: bool = False) -> tuple[Ids, NDArray[np.int64]]:
-        """Return the predicates that leave (or enter) a set, and how many edges each has."""
-        offsets, listed = self._edges(inverse=inverse)
+    def count_predicates(
+        self, nodes: Ids, *, inverse: bool = False
+    ) -> tuple[Ids, NDArray[np.int64]]:
+        """Return the predicates of edges from (or to) a set of nodes, and their edge counts."""
+        offsets, predicates = self._get_adjacency(inverse=inverse)
         if len(nodes) == 1:
-            edges = listed[offsets[nodes[0]] : offsets[nodes[0] + 1]]
+            edges = predicates[offsets[nodes[0]] : offsets[nodes[0] + 1]]
         else:
-            left = offsets[nodes]
-            edges = listed[_ranges(left, offsets[nodes + 1] - left)]
+            starts = offsets[nodes]
+            edges = predicates[_concatenate_ranges(starts, offsets[nodes + 1] - starts)]
         tally = np.bincount(edges, minlength=len(self.predicates))
         present = np.flatnonzero(tally)
         return present.astype(np.int32), tally[present]
 
-    def _edges(self, *, inverse: bool) -> tuple[NDArray[np.int64], Ids]:
+    def _get_adjacency(self, *, inverse: bool) -> tuple[NDArray[np.int64], Ids]:
         if inverse:
             return self.in_offsets, self.in_predicates
         return self.out_offsets, self.out_predicates
 
-    def present(self, nodes: Ids, *, inverse: bool = False) -> frozenset[int]:
-        """Return the predicates that leave (or enter) a set."""
+    def get_predicates(self, nodes: Ids, *, inverse: bool = False) -> frozenset[int]:
+        """Return the predicates of edges from (or to) a set of nodes."""
         if self._masks is not None:
             masks = self._masks[inverse].take(nodes, axis=0)
             mask = (masks if len(nodes) == 1 else np.bitwise_or.reduce(masks)).tobytes()
-            if mask not in self._sets:
+            if mask not in self._predicate_sets:
                 bits = np.unpackbits(np.frombuffer(mask, dtype=np.uint8), bitorder="little")
-                self._sets[mask] = frozenset(bits.nonzero()[0].tolist())
-            return self._sets[mask]
-        if len(nodes) <= _FEW:
-            offsets, listed = self._edges(inverse=inverse)
+                self._predicate_sets[mask] = frozenset(bits.nonzero()[0].tolist())
+            return self._predicate_sets[mask]
+        if len(nodes) <= _MAX_DIRECT_NODES:
+            offsets, predicates = self._get_adjacency(inverse=inverse)
             edges = [(int(offsets[node]), int(offsets[node + 1])) for node in nodes.tolist()]
-            if sum(end - start for start, end in edges) <= _FEW_EDGES:
-                return frozenset(at for start, end in edges for at in listed[start:end].tolist())
-        return frozenset(self.predicates_of(nodes, inverse=inverse)[0].tolist())
+            if sum(end - start for start, end in edges) <= _MAX_DIRECT_EDGES:
+                return frozenset(
+                    number for start, end in edges for number in predicates[start:end].tolist()
+                )
+        return frozenset(self.count_predicates(nodes, inverse=inverse)[0].tolist())
 
     @cached_property
     def _masks(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]] | None:
-        """For each node the predicates that leave it, as bits, and those that enter it.
+        """Bit masks of the predicates that leave each node, and of those that enter it.
 
-        None for a graph that is too large for that.
+        None if the graph is too large.
         """
         width = len(self.predicates) // 8 + 1
-        if len(self.terms) * width > _MOST_BYTES or len(self) > _MOST_EDGES:
+        if len(self.terms) * width > _MAX_MASK_BYTES or len(self) > _MAX_MASK_EDGES:
             return None
         masks = np.zeros((2, len(self.terms), width), dtype=np.uint8)
         for mask, inverse in zip(masks, (False, True), strict=True):
-            offsets, listed = self._edges(inverse=inverse)
+            offsets, predicates = self._get_adjacency(inverse=inverse)
             nodes = np.arange(len(self.terms)).repeat(np.diff(offsets))
-            bits = np.left_shift(1, listed & 7).astype(np.uint8)
-            np.bitwise_or.at(mask, (nodes, listed >> 3), bits)
+            bits = np.left_shift(1, predicates & 7).astype(np.uint8)
+            np.bitwise_or.at(mask, (nodes, predicates >> 3), bits)
         return masks[0], masks[1]
 
     @cached_property
-    def _sets(self) -> dict[bytes, frozenset[int]]:
-        """The sets of predicates that were asked for, by their bits."""
+    def _predicate_sets(self) -> dict[bytes, frozenset[int]]:
+        """Cache of predicate sets by bit mask."""
         return {}
 
-    def degree(self, node: int) -> int:
-        """Return the number of edges at a node, both ways."""
+    def get_degree(self, node: int) -> int:
+        """Return the number of edges at a node in both directions."""
         leaving = self.out_offsets[node + 1] - self.out_offsets[node]
         return int(leaving + self.in_offsets[node + 1] - self.in_offsets[node])
 
-    def predicate_count(self, node: int) -> int:
-        """Return the number of different predicates that leave a node."""
+    def count_outgoing_predicates(self, node: int) -> int:
+        """Return the number of distinct predicates that leave a node."""
         return len(
             np.unique(self.out_predicates[self.out_offsets[node] : self.out_offsets[node + 1]])
         )
 
-    def _order(self, predicate: int, *, inverse: bool) -> tuple[Ids, Ids]:
+    def _get_sorted_edges(self, predicate: int, *, inverse: bool) -> tuple[Ids, Ids]:
         start, end = self._starts[predicate], self._starts[predicate + 1]
         if inverse:
             return self.objects_sorted[start:end], self.subjects_of[start:end]
@@ -348,97 +372,104 @@ class GraphArrays:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """The offsets of predicates as Python's numbers, by which slicing is faster."""
+        """The offsets of predicates as Python integers, which make slicing faster."""
         return [int(offset) for offset in self.predicate_offsets]
 
 
-def in_both(one: Ids, other: Ids) -> Ids:
-    """Return the ids that are in both sets; faster than `numpy.intersect1d` on small sets."""
-    small, large = (one, other) if len(one) <= len(other) else (other, one)
+def intersect(first: Ids, second: Ids) -> Ids:
+    """Return the intersection of two sets of ids; faster than numpy on small sets."""
+    small, large = (first, second) if len(first) <= len(second) else (second, first)
     if not len(small):
         return small
-    if len(small) > _MANY and (last := max(small[-1], large[-1])) < _SPARSE * len(large):
-        return np.asarray(small[_marks(large, int(last))[small]])
+    if len(small) > _MIN_MARKED_COUNT and (
+        last := max(small[-1], large[-1])
+    ) < _MAX_SPARSE_RATIO * len(large):
+        return np.asarray(small[_mark_ids(large, int(last))[small]])
     return np.asarray(small[large.take(large.searchsorted(small), mode="clip") == small])
 
 
-def _ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return start, start + 1, … for each start, as many as its count says, one after another."""
+def _concatenate_ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return start, start + 1, … for each start, `counts` many of each, concatenated."""
     ends = counts.cumsum()
     total = int(ends[-1]) if len(ends) else 0
     return np.asarray(np.arange(total) + (starts - ends + counts).repeat(counts))
 
 
-def distinct(ids: Ids) -> Ids:
-    """Return the distinct ids, sorted; faster than `numpy.unique` on the arrays here."""
+def deduplicate(ids: Ids) -> Ids:
+    """Return the distinct ids, sorted; faster than `numpy.unique` on these arrays."""
     if len(ids) < 2:
         return ids
-    if len(ids) > _MANY and (last := ids.max()) < _SPARSE * len(ids):
-        return np.flatnonzero(_marks(ids, int(last))).astype(np.int32)
-    ordered = ids.copy()
-    ordered.sort()
-    return _first_of_each(ordered)
+    if len(ids) > _MIN_MARKED_COUNT and (last := ids.max()) < _MAX_SPARSE_RATIO * len(ids):
+        return np.flatnonzero(_mark_ids(ids, int(last))).astype(np.int32)
+    sorted_ids = ids.copy()
+    sorted_ids.sort()
+    return _drop_repeats(sorted_ids)
 
 
-def tallied(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct ids, sorted, and how often each is there."""
-    if not len(ids) or ids.max() > _SPARSE * len(ids):
+def tally_ids(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the distinct ids, sorted, and the count of each."""
+    if not len(ids) or ids.max() > _MAX_SPARSE_RATIO * len(ids):
         return np.unique(ids, return_counts=True)
     counts = np.bincount(ids)
-    found = np.flatnonzero(counts)
-    return found.astype(ids.dtype), counts[found]
+    present = np.flatnonzero(counts)
+    return present.astype(ids.dtype), counts[present]
 
 
-def _first_of_each(ordered: Ids) -> Ids:
-    """Return the distinct ids of sorted ones."""
-    if len(ordered) < 2:
-        return ordered
-    kept = np.empty(len(ordered), dtype=np.bool_)
-    kept[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=kept[1:])
-    return np.asarray(ordered[kept])
+def _drop_repeats(sorted_ids: Ids) -> Ids:
+    """Return the distinct ids of a sorted array."""
+    if len(sorted_ids) < 2:
+        return sorted_ids
+    is_first = np.empty(len(sorted_ids), dtype=np.bool_)
+    is_first[0] = True
+    np.not_equal(sorted_ids[1:], sorted_ids[:-1], out=is_first[1:])
+    return np.asarray(sorted_ids[is_first])
 
 
-def _marks(ids: Ids, last: int) -> NDArray[np.bool_]:
-    """Return which of the ids up to the last are there."""
+def _mark_ids(ids: Ids, last: int) -> NDArray[np.bool_]:
+    """Return a boolean mask of the ids up to `last`."""
     marks = np.zeros(last + 1, dtype=np.bool_)
     marks[ids] = True
     return marks
 
 
-Row = tuple[str, str, str]
+TripleTexts = tuple[str, str, str]
 """A triple as the N-Triples texts of its terms."""
 
 
 def build_arrays(
-    triples: Iterable[Triple | Quad | Row],
+    triples: Iterable[Triple | Quad | TripleTexts],
     *,
     progress: Callable[[int], None] | None = None,
     complete: bool = True,
     as_stored: bool = False,
 ) -> GraphArrays:
-    """Build the arrays of a graph; of quads, the union of all graphs. Triple terms are left out.
+    """Build the arrays of a graph; for quads, of the union of all graphs.
 
-    `progress` is told the number of triples read so far, every 50,000. With `as_stored`
-    literals have the form in which a store of ours gives them back.
+    Triples with triple terms are skipped.
+
+    Args:
+        triples: The triples or quads.
+        progress: Called with the number of triples read, every 50,000.
+        complete: Whether these are all triples of the graph.
+        as_stored: Normalize literals to the form in which our store returns them.
     """
     ids: defaultdict[str, int] = defaultdict(count().__next__)
     flat = array("i")
-    rows = _rows(triples)
-    while some := list(islice(rows, _TOLD)):
-        flat.extend(map(ids.__getitem__, chain.from_iterable(some)))
-        if len(some) == _TOLD and progress is not None:
+    rows = _iterate_texts(triples)
+    while batch := list(islice(rows, _PROGRESS_BATCH_SIZE)):
+        flat.extend(map(ids.__getitem__, chain.from_iterable(batch)))
+        if len(batch) == _PROGRESS_BATCH_SIZE and progress is not None:
             progress(len(flat) // 3)
-    texts, numbered = list(ids), np.frombuffer(flat, dtype=np.int32).reshape(-1, 3)
+    texts, triple_ids = list(ids), np.frombuffer(flat, dtype=np.int32).reshape(-1, 3)
     if as_stored:
-        put_as_stored(texts)
-    terms, rank = _ranked(texts)
+        normalize_literals(texts)
+    terms, rank = _rank_terms(texts)
     del texts
-    rank.take(numbered, out=numbered, mode="clip")  # in place: there may be many millions
-    return _arranged(terms, numbered, complete=complete)
+    rank.take(triple_ids, out=triple_ids, mode="clip")  # in place: there may be many millions
+    return _arrange(terms, triple_ids, complete=complete)
 
 
-def _rows(triples: Iterable[Triple | Quad | Row]) -> Iterator[Row]:
+def _iterate_texts(triples: Iterable[Triple | Quad | TripleTexts]) -> Iterator[TripleTexts]:
     for triple in triples:
         if isinstance(triple, tuple):
             yield triple
@@ -446,136 +477,148 @@ def _rows(triples: Iterable[Triple | Quad | Row]) -> Iterator[Row]:
             yield str(triple.subject), str(triple.predicate), str(triple.object)
 
 
-def _ranked(texts: list[str]) -> tuple[TermTable, Ids]:
-    """Return the table of the terms, and the place of each; some may be there twice."""
+def _rank_terms(texts: list[str]) -> tuple[TermTable, Ids]:
+    """Return the term table, and the id of each text; texts may repeat."""
     order = sorted(range(len(texts)), key=texts.__getitem__)  # as their bytes sort in UTF-8
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = [texts[one] != texts[other] for one, other in pairwise(order)]
+    is_first = np.ones(len(order), dtype=np.bool_)
+    is_first[1:] = [
+        texts[position] != texts[next_position] for position, next_position in pairwise(order)
+    ]
     rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.cumsum(new) - 1
-    distinct = (texts[at] for at, first in zip(order, new.tolist(), strict=True) if first)
-    return TermTable.of(distinct), rank
+    rank[order] = np.cumsum(is_first) - 1
+    distinct_texts = (
+        texts[position]
+        for position, is_first_text in zip(order, is_first.tolist(), strict=True)
+        if is_first_text
+    )
+    return TermTable.from_texts(distinct_texts), rank
 
 
-def _arranged(terms: TermTable, edges: NDArray[np.int32], *, complete: bool) -> GraphArrays:
+def _arrange(terms: TermTable, edges: NDArray[np.int32], *, complete: bool) -> GraphArrays:
     predicates = edges[:, 1]
-    named = np.flatnonzero(np.bincount(predicates, minlength=len(terms))).astype(np.int32)
-    number_of = np.zeros(len(terms), dtype=np.uint16 if len(named) < 1 << 16 else np.int32)
-    number_of[named] = np.arange(len(named))
+    predicate_ids = np.flatnonzero(np.bincount(predicates, minlength=len(terms))).astype(np.int32)
+    number_of = np.zeros(len(terms), dtype=np.uint16 if len(predicate_ids) < 1 << 16 else np.int32)
+    number_of[predicate_ids] = np.arange(len(predicate_ids))
     numbers = number_of[predicates]
     order = np.argsort(numbers, kind="stable")  # of 16 bits: in linear time
-    starts = np.cumsum(np.bincount(numbers, minlength=len(named))).tolist()
-    there = np.zeros(len(named) + 1, dtype=np.int64)
+    starts = np.cumsum(np.bincount(numbers, minlength=len(predicate_ids))).tolist()
+    predicate_offsets = np.zeros(len(predicate_ids) + 1, dtype=np.int64)
     subjects, objects, objects_sorted, subjects_of = np.empty((4, len(edges)), dtype=np.int32)
     for number, (start, end) in enumerate(pairwise([0, *starts])):
-        some = order[start:end]
-        leaving = _distinct_keys(edges[some, 0], edges[some, 2])
-        entering = _distinct_keys(*_split(leaving)[::-1])
-        at = there[number]
-        there[number + 1] = to = at + len(leaving)
-        subjects[at:to], objects[at:to] = _split(leaving)
-        objects_sorted[at:to], subjects_of[at:to] = _split(entering)
+        selected = order[start:end]
+        leaving = _build_pair_keys(edges[selected, 0], edges[selected, 2])
+        entering = _build_pair_keys(*_split_keys(leaving)[::-1])
+        start_position = predicate_offsets[number]
+        predicate_offsets[number + 1] = end_position = start_position + len(leaving)
+        subjects[start_position:end_position], objects[start_position:end_position] = _split_keys(
+            leaving
+        )
+        objects_sorted[start_position:end_position], subjects_of[start_position:end_position] = (
+            _split_keys(entering)
+        )
     del edges, order, numbers
-    size = int(there[-1])
+    size = int(predicate_offsets[-1])
     by_subject, by_object = subjects[:size], objects_sorted[:size]
-    sorts, values = _measures(terms)
+    sorts, values = _parse_values(terms)
     return GraphArrays(
         terms=terms,
-        predicates=named,
-        predicate_offsets=there,
+        predicates=predicate_ids,
+        predicate_offsets=predicate_offsets,
         subjects=by_subject,
         objects=objects[:size],
         objects_sorted=by_object,
         subjects_of=subjects_of[:size],
-        out_offsets=_offsets(by_subject, len(terms)),
-        out_predicates=_numbers_at(by_subject, there),
-        in_offsets=_offsets(by_object, len(terms)),
-        in_predicates=_numbers_at(by_object, there),
+        out_offsets=_compute_offsets(by_subject, len(terms)),
+        out_predicates=_group_predicates(by_subject, predicate_offsets),
+        in_offsets=_compute_offsets(by_object, len(terms)),
+        in_predicates=_group_predicates(by_object, predicate_offsets),
         sorts=sorts,
         values=values,
         complete=complete,
     )
 
 
-def _distinct_keys(first: Ids, second: Ids) -> NDArray[np.int64]:
-    """Return the distinct pairs in their order, as one number each."""
+def _build_pair_keys(first: Ids, second: Ids) -> NDArray[np.int64]:
+    """Return the distinct pairs in order, each as one integer."""
     keys = first.astype(np.int64)
     keys <<= 32
     keys |= second
     keys.sort()
-    new = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=new[1:])
-    return np.asarray(keys[new])
+    is_first = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    return np.asarray(keys[is_first])
 
 
-def _split(keys: NDArray[np.int64]) -> tuple[Ids, Ids]:
+def _split_keys(keys: NDArray[np.int64]) -> tuple[Ids, Ids]:
     return (keys >> 32).astype(np.int32), (keys & 0xFFFFFFFF).astype(np.int32)
 
 
-def _numbers_at(nodes: Ids, starts: NDArray[np.int64]) -> Ids:
-    """Return the predicate of each edge, the edges of a node together; they lie by predicate."""
+def _group_predicates(nodes: Ids, starts: NDArray[np.int64]) -> Ids:
+    """Return the predicate of each edge, grouped by node."""
     keys = nodes.astype(np.int64)
     keys <<= 32
     keys |= np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     keys.sort()
-    return _split(keys)[1]
+    return _split_keys(keys)[1]
 
 
-def _offsets(ids: NDArray[np.int32], size: int) -> NDArray[np.int64]:
+def _compute_offsets(ids: NDArray[np.int32], size: int) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(np.bincount(ids, minlength=size))))
 
 
-def _measures(terms: TermTable) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    sorts = np.full(terms.first_iri, Sort.TEXT, dtype=np.uint8)
+def _parse_values(terms: TermTable) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    sorts = np.full(terms.first_iri, ValueKind.TEXT, dtype=np.uint8)
     values = np.full(terms.first_iri, np.nan)
-    for at, text in enumerate(_literals(terms)):
+    for term_id, text in enumerate(_iterate_literals(terms)):
         if text[text.rindex('"') + 1 :][:1] != "@":  # what has a language is a text
-            sorts[at], values[at] = measured(text)
+            sorts[term_id], values[term_id] = parse_value(text)
     return sorts, values
 
 
-def _literals(terms: TermTable) -> Iterator[str]:
+def _iterate_literals(terms: TermTable) -> Iterator[str]:
     """Yield the texts of all literals."""
-    for first in range(0, terms.first_iri, _BLOCK):
-        places = terms.offsets[first : min(first + _BLOCK, terms.first_iri) + 1].tolist()
-        some = terms.blob[places[0] : places[-1]].tobytes()
-        for start, end in pairwise(places):
-            yield some[start - places[0] : end - places[0]].decode()
+    for first in range(0, terms.first_iri, _BLOCK_SIZE):
+        positions = terms.offsets[first : min(first + _BLOCK_SIZE, terms.first_iri) + 1].tolist()
+        block = terms.blob[positions[0] : positions[-1]].tobytes()
+        for start, end in pairwise(positions):
+            yield block[start - positions[0] : end - positions[0]].decode()
 
 
-def _saved() -> list[str]:
-    """Return the names of the arrays: all fields but the terms and whether they are complete."""
-    return [one.name for one in fields(GraphArrays)[1:-1]]
+def _list_array_fields() -> list[str]:
+    """Return the names of the array fields: all but the terms and `complete`."""
+    return [field.name for field in fields(GraphArrays)[1:-1]]
 
 
-def objects_of(
+def get_objects(
     graph: GraphArrays, iri: str, predicate: str, *, inverse: bool = False
 ) -> tuple[str, ...]:
-    """Return the IRIs that a predicate leads to from a resource."""
-    at = graph.terms.iri(iri)
-    ends = graph.follow(at, predicate, inverse=inverse) if at is not None else []
-    return tuple(graph.terms.value(end) for end in ends if graph.terms.is_iri(end))
+    """Return the IRIs that a predicate links from a resource."""
+    node = graph.terms.find_iri(iri)
+    ends = graph.follow(node, predicate, inverse=inverse) if node is not None else []
+    return tuple(graph.terms.get_value(end) for end in ends if graph.terms.is_iri(end))
 
 
-def names_of(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
-    """Return the (text, language) names that a resource has by the standard name predicates.
+def get_names(graph: GraphArrays, iri: str) -> tuple[tuple[str, str], ...]:
+    """Return the (text, language) names of a resource by the standard name predicates.
 
-    A predicate without any has those of the property that it is a form of.
+    A predicate without names has those of the Wikibase property that it is a form of.
     """
     naming = v.LABEL_PREDICATES + v.ALTERNATIVE_LABEL_PREDICATES
-    return texts_of(graph, iri, naming) or tuple(
+    return get_texts(graph, iri, naming) or tuple(
         name
         for form in v.WIKIBASE_FORMS
-        for property_ in objects_of(graph, iri, form, inverse=True)
-        for name in texts_of(graph, property_, naming)
+        for property_ in get_objects(graph, iri, form, inverse=True)
+        for name in get_texts(graph, property_, naming)
     )
 
 
-def texts_of(
+def get_texts(
     graph: GraphArrays, iri: str, predicates: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the (text, language) pairs that some predicates give a resource, in their order."""
-    at = graph.terms.iri(iri)
-    ends = [end for p in predicates for end in graph.follow(at, p)] if at is not None else []
-    literals = (split_literal(graph.terms.text(end)) for end in ends if graph.terms.is_literal(end))
+    """Return the (text, language) values of a resource for some predicates, in their order."""
+    node = graph.terms.find_iri(iri)
+    ends = [end for p in predicates for end in graph.follow(node, p)] if node is not None else []
+    literals = (
+        split_literal(graph.terms.get_text(end)) for end in ends if graph.terms.is_literal(end)
+    )
     return tuple(dict.fromkeys((text, language or "") for text, _, language in literals))

@@ -1,7 +1,7 @@
-"""Inquiries: questions to an endpoint within a bound of queries and seconds, answers kept.
+"""Query an endpoint within a budget of queries and seconds, and keep the replies.
 
-Every reply is a line in a file, so that a run that was stopped goes on where it was. A query that
-the endpoint cannot answer in time costs its own answer, not the run.
+Each reply is a line in a journal, so that an interrupted run can resume. A query that the endpoint
+cannot answer in time loses only its own result.
 """
 
 import hashlib
@@ -17,44 +17,50 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, QueryError, TimedOut
-from askgraph.graph.literals import term_of
+from askgraph.graph.literals import parse_term
 from askgraph.sparql.judge import own_limit
 from askgraph.sparql.rdf_files import triples_in
 from askgraph.sparql.results import Row, SelectResult
 
-PROBE = 10_001
-"""Rows that are asked for to see whether they come: caps are round numbers below it, mostly."""
+PROBE_ROWS = 10_001
+"""Rows requested to detect a row cap: most caps are round numbers below this."""
 
-ALL = "?s ?p ?o"
-_SLOWEST = 30.0
-_LEAST = 1.0
-_FIRST = 10.0  # seconds for a query as long as nobody knows how long the endpoint takes for any
-_SLOWER = 2.5  # times what the fastest reply took, that each query gets
-_MANY = 100  # rows, from which on, or from a round number on, a silent cap is looked for
-_SHARE = 0.125  # of the seconds in all, for one query
-_AMPLE = 0.8  # of the bound: all that may be asked is asked while so much is left
-_LEAST_PATIENCE = 0.02  # of the seconds in all, for a costly query after others took too long
+ALL_TRIPLES = "?s ?p ?o"
+_MAX_QUERY_SECONDS = 30.0
+_MIN_QUERY_SECONDS = 1.0
+_FIRST_QUERY_SECONDS = (
+    10.0  # seconds for a query as long as nobody knows how long the endpoint takes for any
+)
+_SLOWDOWN_FACTOR = 2.5  # times what the fastest reply took, that each query gets
+_MIN_CAP_ROWS = 100  # rows, from which on, or from a round number on, a silent cap is looked for
+_QUERY_SHARE = 0.125  # of the seconds in all, for one query
+_AMPLE_SHARE = 0.8  # of the bound: all that may be asked is asked while so much is left
+_MIN_PATIENCE_SHARE = 0.02  # of the seconds in all, for a costly query after others took too long
 
 
 @dataclass(frozen=True)
-class Reply:
-    """Rows of one query; `cut` if the endpoint or a limit of ours left some out."""
+class QueryReply:
+    """Rows of one query; `cut` if the endpoint or one of our limits dropped some."""
 
     rows: tuple[Row, ...]
     cut: bool = False
 
 
-class Inquiry:
-    """Asks an endpoint; `rows` returns None if the bound is reached or the query failed.
+class QuerySession:
+    """Queries an endpoint within a budget; resumable if it has a journal.
 
-    `graphs` are the named graphs to ask of, together as one; none means what the endpoint takes
-    without being told. Of the seconds one query gets an eighth at most, and a costly one half of
-    what the last costly one got in vain: an endpoint that cannot count everything is soon left in
-    peace. One that takes long for whatever it is asked gets more. `cap` is the number of rows at
-    which the endpoint is known to cut results off in silence; as long as none is, a big result of a
-    round number of rows is taken for cut off. If `wary`, it is looked for when a result may be cut.
-    A reply that makes no sense is asked for once more. `own_types` are predicates that are asked
-    for in place of the standard ones, by these.
+    One query gets at most an eighth of the seconds. A costly query gets half of the time that the
+    last costly query spent in vain, so that an endpoint that cannot count everything is soon left
+    alone. A slow endpoint gets more time per query. A malformed reply is requested once more.
+
+    Attributes:
+        graphs: Named graphs to query together; empty for the endpoint's default.
+        cap: Number of rows at which the endpoint silently cuts off results; None if unknown.
+            Then a big result with a round number of rows counts as cut off.
+        should_find_cap: Look for the cap when a result may be cut off.
+        query_count: Number of queries sent.
+        has_timed_out: Whether any query ran out of time.
+        own_types: The graph's own predicates to query in place of the standard ones, by these.
     """
 
     def __init__(
@@ -69,38 +75,41 @@ class Inquiry:
     ) -> None:
         self._endpoint = endpoint
         self.graphs = tuple(graphs)
-        self._patience = _SHARE
+        self._patience = _QUERY_SHARE
         self.cap: int | None = None
-        self.wary = False
+        self.should_find_cap = False
         self._fastest: float | None = None
         self._max_queries = max_queries
         self._max_seconds = max_seconds
         self._path = journal
         self._progress = progress
-        self._known: dict[str, Reply] = {}
+        self._replies: dict[str, QueryReply] = {}
         self._file: IO[str] | None = None
-        self._began = time.monotonic()
-        self.asked = 0
-        self.late = False
-        self._failed: dict[str, list[str]] = {}
+        self._started_at = time.monotonic()
+        self.query_count = 0
+        self.has_timed_out = False
+        self._failures: dict[str, list[str]] = {}
         self.own_types: Mapping[str, str] = {}
 
     @property
-    def failed(self) -> list[str]:
-        """What could not be asked, and why, each reason once."""
-        return [f"{', '.join(dict.fromkeys(what))}: {why}" for why, what in self._failed.items()]
+    def failures(self) -> list[str]:
+        """Failed queries in words, grouped by reason."""
+        return [
+            f"{', '.join(dict.fromkeys(queries))}: {reason}"
+            for reason, queries in self._failures.items()
+        ]
 
     @property
-    def only_reason(self) -> str | None:
-        """Why all that failed did, if that is the same."""
-        return next(iter(self._failed)) if len(self._failed) == 1 else None
+    def sole_failure_reason(self) -> str | None:
+        """The reason of all failures if there is only one, else None."""
+        return next(iter(self._failures)) if len(self._failures) == 1 else None
 
     def __enter__(self) -> Self:
         if self._path:
-            self._known = _read(self._path, self._endpoint.address)
+            self._replies = _read_journal(self._path, self._endpoint.address)
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("a" if self._known else "w", encoding="utf-8")
-            if self._known:
+            self._file = self._path.open("a" if self._replies else "w", encoding="utf-8")
+            if self._replies:
                 self._file.write("\n")  # a line that was cut off ends here
             else:
                 self._write({"endpoint": self._endpoint.address})
@@ -116,116 +125,135 @@ class Inquiry:
             self._file.close()
 
     @property
-    def exhausted(self) -> bool:
-        """Whether nothing more may be asked."""
-        return self.asked >= self._max_queries or self._left() < _LEAST
+    def is_exhausted(self) -> bool:
+        """Whether the budget is used up."""
+        return (
+            self.query_count >= self._max_queries
+            or self._get_remaining_seconds() < _MIN_QUERY_SECONDS
+        )
 
     @property
-    def queries_left(self) -> int:
-        """The number of queries that may still be asked."""
-        return max(0, self._max_queries - self.asked)
+    def remaining_queries(self) -> int:
+        """The number of queries that may still be sent."""
+        return max(0, self._max_queries - self.query_count)
 
     @property
-    def hurried(self) -> bool:
-        """Whether a higher bound could have brought more: something was late, or much was used."""
-        return self.late or self.share_left() < _AMPLE
+    def is_limited_by_budget(self) -> bool:
+        """Whether a bigger budget could give more: a query timed out, or much of it is used."""
+        return self.has_timed_out or self.get_remaining_share() < _AMPLE_SHARE
 
-    def over(self, graphs: Sequence[str]) -> None:
-        """Ask of these named graphs from now on, together as one."""
+    def use_graphs(self, graphs: Sequence[str]) -> None:
+        """Query the union of these named graphs from now on."""
         self.graphs = tuple(graphs)
 
-    def share_left(self) -> float:
-        """Return the part of the bound that is left, between 0 and 1."""
-        queries = 1 - self.asked / self._max_queries
-        return max(0.0, min(queries, self._left() / self._max_seconds))
+    def get_remaining_share(self) -> float:
+        """Return the remaining share of the budget, between 0 and 1."""
+        queries = 1 - self.query_count / self._max_queries
+        return max(0.0, min(queries, self._get_remaining_seconds() / self._max_seconds))
 
-    async def rows(
-        self, what: str, query: str, *, costly: bool = False, anywhere: bool = False
-    ) -> Reply | None:
-        """Return the rows of a SELECT query; `what` is it in words, for progress and failures.
+    async def select(
+        self, words: str, query: str, *, costly: bool = False, anywhere: bool = False
+    ) -> QueryReply | None:
+        """Return the rows of a SELECT query, or None if it failed or the budget is used up.
 
-        `costly` queries touch (nearly) every triple; those of `anywhere` are asked of the dataset
-        as the endpoint has it.
+        Args:
+            words: Description of the query for progress and failures.
+            query: The query, without FROM clauses.
+            costly: Whether it touches (nearly) every triple.
+            anywhere: Query the endpoint's dataset as it is, not only `graphs`.
         """
         if not anywhere:
-            named = "".join(f"FROM <{graph}> " for graph in self.graphs)
-            query = query.replace("{", f"{named}{{", 1)
+            from_clauses = "".join(f"FROM <{graph}> " for graph in self.graphs)
+            query = query.replace("{", f"{from_clauses}{{", 1)
         if self.own_types:
             from askgraph.sparql.rewrite.virtual import written_out  # few graphs have such
 
-            paths = {iri: NamedNode(own) for iri, own in self.own_types.items()}
+            paths = {iri: NamedNode(own_predicate) for iri, own_predicate in self.own_types.items()}
             query = written_out(query, paths)
         key = hashlib.sha256(query.encode()).hexdigest()[:24]
-        if key in self._known:
-            return self._known[key]
-        if self.exhausted:
+        if key in self._replies:
+            return self._replies[key]
+        if self.is_exhausted:
             return None
         if self._progress:
-            self._progress(f"asking for {what}", self.asked, self._max_queries)
-        result = await self._result(what, query, costly=costly)
+            self._progress(f"asking for {words}", self.query_count, self._max_queries)
+        result = await self._send_query(words, query, costly=costly)
         if result is None:
             return None
         rows = len(result.rows)
-        if self.wary and self.cap is None and (rows >= _MANY or (rows >= 10 and not rows % 10)):
-            self.wary = False
+        if (
+            self.should_find_cap
+            and self.cap is None
+            and (rows >= _MIN_CAP_ROWS or (rows >= 10 and not rows % 10))
+        ):
+            self.should_find_cap = False
             await self.find_cap()
         if self.cap is not None:
-            capped = rows >= self.cap
+            is_capped = rows >= self.cap
         else:
-            capped = rows > PROBE and rows % 1_000 == 0 and own_limit(query) != rows
-        cut = result.truncated is not None or capped
-        reply = Reply(result.rows, cut)
-        self._known[key] = reply
-        texts = [[None if term is None else str(term) for term in row] for row in reply.rows]
-        self._write({"query": key, "cut": reply.cut, "rows": texts})
+            is_capped = rows > PROBE_ROWS and rows % 1_000 == 0 and own_limit(query) != rows
+        cut = result.truncated is not None or is_capped
+        reply = QueryReply(result.rows, cut)
+        self._replies[key] = reply
+        row_texts = [[None if term is None else str(term) for term in row] for row in reply.rows]
+        self._write({"query": key, "cut": reply.cut, "rows": row_texts})
         return reply
 
-    async def find_cap(self, pattern: str = ALL, *, rows: int = PROBE) -> tuple[int, bool]:
-        """Return how many solutions of a pattern came, and whether these are all.
+    async def find_cap(
+        self, pattern: str = ALL_TRIPLES, *, rows: int = PROBE_ROWS
+    ) -> tuple[int, bool]:
+        """Return the number of solutions of a pattern that came, and whether these are all.
 
-        If they are not, though fewer came than were asked for, that is the endpoint's cap.
+        If not, although fewer came than requested, that number is the endpoint's cap.
         """
-        rows = max(rows, PROBE)
+        rows = max(rows, PROBE_ROWS)
         query = f"SELECT ?s {{ {pattern} }} LIMIT"
-        reply = await self.rows("its cap on rows", f"{query} {rows}")
-        came = len(reply.rows) if reply else 0
-        if not 0 < came < rows:
-            return came, False
-        more = await self.rows("whether there is more", f"{query} 1 OFFSET {came}")
-        whole = more is not None and not more.rows
-        if not whole:
-            self.cap = came
-        return came, whole
+        reply = await self.select("its cap on rows", f"{query} {rows}")
+        row_count = len(reply.rows) if reply else 0
+        if not 0 < row_count < rows:
+            return row_count, False
+        next_reply = await self.select("whether there is more", f"{query} 1 OFFSET {row_count}")
+        is_complete = next_reply is not None and not next_reply.rows
+        if not is_complete:
+            self.cap = row_count
+        return row_count, is_complete
 
-    async def _result(self, what: str, query: str, *, costly: bool) -> SelectResult | None:
-        for last in (False, True):
-            self.asked += 1
-            began = time.monotonic()
+    async def _send_query(self, words: str, query: str, *, costly: bool) -> SelectResult | None:
+        for is_last_attempt in (False, True):
+            self.query_count += 1
+            started_at = time.monotonic()
             try:
-                share = (self._patience if costly else _SHARE) * self._max_seconds
-                unknown = min(_FIRST, self._max_seconds / 3)
-                usual = unknown if self._fastest is None else _SLOWER * self._fastest
+                share = (self._patience if costly else _QUERY_SHARE) * self._max_seconds
+                first_seconds = min(_FIRST_QUERY_SECONDS, self._max_seconds / 3)
+                usual_seconds = (
+                    first_seconds if self._fastest is None else _SLOWDOWN_FACTOR * self._fastest
+                )
                 result = await self._endpoint.select(
-                    query, timeout=min(_SLOWEST, max(_LEAST, share, usual), self._left())
+                    query,
+                    timeout=min(
+                        _MAX_QUERY_SECONDS,
+                        max(_MIN_QUERY_SECONDS, share, usual_seconds),
+                        self._get_remaining_seconds(),
+                    ),
                 )
             except MalformedReply as error:
-                if last or self.exhausted:
-                    self._failed.setdefault(str(error), []).append(what)
+                if is_last_attempt or self.is_exhausted:
+                    self._failures.setdefault(str(error), []).append(words)
                     return None
             except (TimedOut, ErrorReply, QueryError, Overloaded) as error:
-                self._failed.setdefault(str(error), []).append(what)
-                self.late = self.late or isinstance(error, TimedOut)
+                self._failures.setdefault(str(error), []).append(words)
+                self.has_timed_out = self.has_timed_out or isinstance(error, TimedOut)
                 if costly and isinstance(error, TimedOut):
-                    self._patience = max(_LEAST_PATIENCE, self._patience / 2)
+                    self._patience = max(_MIN_PATIENCE_SHARE, self._patience / 2)
                 return None
             else:
-                taken = time.monotonic() - began
-                self._fastest = min(taken, self._fastest or taken)
+                elapsed_seconds = time.monotonic() - started_at
+                self._fastest = min(elapsed_seconds, self._fastest or elapsed_seconds)
                 return result
         return None
 
-    def _left(self) -> float:
-        return self._max_seconds - (time.monotonic() - self._began)
+    def _get_remaining_seconds(self) -> float:
+        return self._max_seconds - (time.monotonic() - self._started_at)
 
     def _write(self, line: Mapping[str, object]) -> None:
         if self._file:
@@ -233,9 +261,9 @@ class Inquiry:
             self._file.flush()
 
 
-def _read(path: Path, address: str) -> dict[str, Reply]:
-    """Read the replies kept of this endpoint; a line that was cut off is passed over."""
-    known: dict[str, Reply] = {}
+def _read_journal(path: Path, address: str) -> dict[str, QueryReply]:
+    """Read the replies of this endpoint from a journal, ignoring incomplete lines."""
+    replies: dict[str, QueryReply] = {}
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
         if json.loads(lines[0]) != {"endpoint": address}:
@@ -244,48 +272,48 @@ def _read(path: Path, address: str) -> dict[str, Reply]:
         return {}
     for line in lines[1:]:
         try:
-            kept = json.loads(line)
-            rows = (tuple(text and term_of(text) for text in row) for row in kept["rows"])
-            known[kept["query"]] = Reply(tuple(rows), kept["cut"])
+            entry = json.loads(line)
+            rows = (tuple(text and parse_term(text) for text in row) for row in entry["rows"])
+            replies[entry["query"]] = QueryReply(tuple(rows), entry["cut"])
         except (ValueError, KeyError):
             continue
-    return known
+    return replies
 
 
 @dataclass(frozen=True)
-class Pages:
-    """Triples, and what of them is not as it should be, in words."""
+class TripleDownload:
+    """Downloaded triples, and their shortcomings in words."""
 
     triples: tuple[Triple, ...]
     cuts: tuple[str, ...] = ()
 
 
-async def all_triples(inquiry: Inquiry, total: int) -> Pages | None:
-    """Return the triples of a graph that has so many; None if they cannot be had.
+async def download_triples(inquiry: QuerySession, total: int) -> TripleDownload | None:
+    """Download a graph of `total` triples; None if that is impossible.
 
-    One query if the endpoint gives that many rows, else pages below its cap: the triples of
-    several predicates at a time, big predicates in ordered pages. If these would cost more than
-    half of the queries that are left, none is asked for.
+    One query if the endpoint returns that many rows, else pages below its cap: several predicates
+    at a time, big predicates in ordered pages. Gives up if these pages would cost more than half
+    of the remaining queries.
     """
-    whole = await inquiry.rows("all triples", "SELECT ?s ?p ?o { ?s ?p ?o }")
-    if whole is None or not whole.rows:
+    first_page = await inquiry.select("all triples", "SELECT ?s ?p ?o { ?s ?p ?o }")
+    if first_page is None or not first_page.rows:
         return None
-    if len(whole.rows) >= total and not whole.cut:
-        return Pages(tuple(triples_in(whole.rows)))
-    inquiry.cap = len(whole.rows)
-    cap = len(whole.rows)
-    counted = await inquiry.rows(
+    if len(first_page.rows) >= total and not first_page.cut:
+        return TripleDownload(tuple(triples_in(first_page.rows)))
+    inquiry.cap = len(first_page.rows)
+    cap = len(first_page.rows)
+    predicate_counts = await inquiry.select(
         "predicates", "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p ORDER BY ?n"
     )
-    if counted is None or counted.cut:
+    if predicate_counts is None or predicate_counts.cut:
         return None
-    queries = list(_queries(counted.rows, cap))
-    if len(queries) > inquiry.queries_left / 2:
+    queries = list(_build_page_queries(predicate_counts.rows, cap))
+    if len(queries) > inquiry.remaining_queries / 2:
         return None
-    rename = not await _lasting_names(inquiry)
+    rename = not await _has_stable_blank_nodes(inquiry)
     triples: list[Triple] = []
     for number, query in enumerate(queries):
-        page = await inquiry.rows(f"triples, {len(triples):,} of {total:,}", query)
+        page = await inquiry.select(f"triples, {len(triples):,} of {total:,}", query)
         if page is None:
             return None
         triples += triples_in(page.rows, f"p{number}x" if rename else "")
@@ -294,13 +322,13 @@ async def all_triples(inquiry: Inquiry, total: int) -> Pages | None:
         cuts.append(f"{total - len(triples):,} of {total:,} triples did not come")
     if rename:
         cuts.append("blank nodes that several pages hold are taken for different ones")
-    return Pages(tuple(triples), tuple(cuts))
+    return TripleDownload(tuple(triples), tuple(cuts))
 
 
-def _queries(counted: Sequence[Row], cap: int) -> Iterator[str]:
-    together: list[list[str]] = [[]]
+def _build_page_queries(predicate_counts: Sequence[Row], cap: int) -> Iterator[str]:
+    batches: list[list[str]] = [[]]
     size = 0
-    for predicate, number in counted:
+    for predicate, number in predicate_counts:
         count = int(number.value) if isinstance(number, Literal) else 0
         if count >= cap:
             # Ordered inside, cut outside: Virtuoso refuses ORDER BY with an OFFSET beyond 10,000.
@@ -309,19 +337,21 @@ def _queries(counted: Sequence[Row], cap: int) -> Iterator[str]:
                 yield f"SELECT ?s ?p ?o {{ {{ {inner} }} }} LIMIT {cap} OFFSET {offset}"
             continue
         if size + count >= cap:
-            together.append([])
+            batches.append([])
             size = 0
-        together[-1].append(str(predicate))
+        batches[-1].append(str(predicate))
         size += count
-    for predicates in filter(None, together):
+    for predicates in filter(None, batches):
         yield f"SELECT ?s ?p ?o {{ VALUES ?p {{ {' '.join(predicates)} }} ?s ?p ?o }}"
 
 
-async def _lasting_names(inquiry: Inquiry) -> bool:
-    """Return whether a blank node has the same name in two replies (or there is none)."""
+async def _has_stable_blank_nodes(inquiry: QuerySession) -> bool:
+    """Return whether blank nodes keep their names between replies, or do not occur."""
     body = "{ ?b ?p ?o FILTER(isBlank(?b)) } ORDER BY ?b"
-    two = await inquiry.rows("blank nodes", f"SELECT DISTINCT ?b {body} LIMIT 2")
-    second = await inquiry.rows("blank nodes", f"SELECT DISTINCT ?b {body} LIMIT 1 OFFSET 1")
-    if two is None or second is None:
+    first_reply = await inquiry.select("blank nodes", f"SELECT DISTINCT ?b {body} LIMIT 2")
+    second_reply = await inquiry.select(
+        "blank nodes", f"SELECT DISTINCT ?b {body} LIMIT 1 OFFSET 1"
+    )
+    if first_reply is None or second_reply is None:
         return False
-    return len(two.rows) < 2 or two.rows[1:] == second.rows
+    return len(first_reply.rows) < 2 or first_reply.rows[1:] == second_reply.rows

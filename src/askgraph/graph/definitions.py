@@ -1,7 +1,7 @@
-"""Definitions of what a graph says only indirectly: predicates, comments, names.
+"""Definitions of virtual predicates, comments and names that enrich a graph.
 
-The kinds are those of Henselmann et al. (2025), sections 4.2 to 4.4, and names of n-ary relations.
-They come in a file that a person can edit:
+The kinds follow Henselmann et al. (2025), sections 4.2 to 4.4, besides names of n-ary relations.
+They are stored in a file that people can edit:
 
     [prefixes]
     gn = "http://www.geonames.org/ontology#"
@@ -12,7 +12,7 @@ They come in a file that a person can edit:
     path = "org:hasRegisteredSite/gn:parentFeature+"
     label = "located in"
 
-    [[inverse]]                        # a predicate for another one, backwards
+    [[inverse]]                        # the inverse of a predicate
     property = "org:siteOf"
     of = "org:hasSite"
     label = "site of"
@@ -21,13 +21,12 @@ They come in a file that a person can edit:
     term = "org:Site"
     text = "A place at which an organization is."
 
-    [[name]]                           # instances without a name, called by what they link
+    [[name]]                           # nameless instances, named by their links
     class = "ex:SupplyFlow"
     from = ["ex:supplier", "ex:customer"]
 
-`language` may stand beside a label or text, `why` wherever somebody wants to say it. A shortcut
-that is `unnamed` is a shorter way and no more: words of a question lead to the predicates of its
-path, not to it.
+`language` is allowed beside a label or text, `why` everywhere. Words of a question never link to an
+`unnamed` shortcut, only to the predicates of its path.
 """
 
 import re
@@ -41,7 +40,7 @@ from typing import TypeVar
 from pyoxigraph import NamedNode
 
 from askgraph.errors import QuerySyntaxError, SetupError
-from askgraph.graph.glossary import toml_value
+from askgraph.graph.glossary import to_toml
 from askgraph.sparql import Path as PropertyPath
 from askgraph.sparql import Pattern, Predicate
 from askgraph.sparql.lexer import lexed
@@ -50,38 +49,45 @@ from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rewrite.virtual import VirtualPaths, predicates_in, read_path
 from askgraph.sparql.serializer import text_of
 
-LANGUAGE = "en"
-"""The language of labels and comments that do not say theirs."""
+DEFAULT_LANGUAGE = "en"
+"""Language of labels and comments by default."""
 
-_KEYS = {
+_KEYS_BY_KIND = {
     "shortcut": ("property", "path", "label", "comment", "language", "unnamed", "why"),
     "inverse": ("property", "of", "label", "comment", "language", "why"),
     "comment": ("term", "text", "language", "why"),
     "name": ("class", "from", "why"),
 }
-"""Keys by kind; the first two are needed."""
+"""Keys by kind; the first two are required."""
 _LANGUAGE_TAG = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
-Made = TypeVar("Made")
+Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True)
 class DefinedProperty:
-    """A predicate that stands for a property path; an inverse is one of the path `^p`.
+    """A predicate defined by a property path; for an inverse the path is `^p`.
 
-    No word of a question stands for one that is `unnamed`; its label is for those who read it.
+    Attributes:
+        iri: IRI of the predicate.
+        path: The property path.
+        label: Label for people.
+        comment: Comment for people.
+        language: Language of label and comment.
+        why: Reason for the definition.
+        unnamed: Whether words of a question never link to it.
     """
 
     iri: str
     path: Predicate
     label: str = ""
     comment: str = ""
-    language: str = LANGUAGE
+    language: str = DEFAULT_LANGUAGE
     why: str = ""
     unnamed: bool = False
 
     @property
     def inverse_of(self) -> str | None:
-        """The predicate that it turns round; None for a shortcut."""
+        """The predicate that it inverts; None for a shortcut."""
         match self.path:
             case PropertyPath(operator="^", parts=(NamedNode(value=iri),)):
                 return iri
@@ -90,18 +96,18 @@ class DefinedProperty:
 
 
 @dataclass(frozen=True)
-class Comment:
-    """What a term means, in words."""
+class TermComment:
+    """An explanation of a term in words."""
 
     term: str
     text: str
-    language: str = LANGUAGE
+    language: str = DEFAULT_LANGUAGE
     why: str = ""
 
 
 @dataclass(frozen=True)
 class NodeName:
-    """Nameless instances of a class get a name: the names of what these predicates lead to."""
+    """A rule that names nameless instances of a class by the resources of some predicates."""
 
     cls: str
     predicates: tuple[str, ...]
@@ -110,56 +116,66 @@ class NodeName:
 
 @dataclass(frozen=True)
 class Definitions:
-    """All that is to be added to one graph."""
+    """All definitions for one graph."""
 
     properties: tuple[DefinedProperty, ...] = ()
-    comments: tuple[Comment, ...] = ()
+    comments: tuple[TermComment, ...] = ()
     names: tuple[NodeName, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.properties or self.comments or self.names)
 
-    def only(self, *, inverse: bool, shortcuts: bool, comments: bool, names: bool) -> "Definitions":
-        """Return those of some kinds."""
-        kept = (one for one in self.properties if (inverse if one.inverse_of else shortcuts))
+    def select(
+        self, *, inverse: bool, shortcuts: bool, comments: bool, names: bool
+    ) -> "Definitions":
+        """Return the definitions of some kinds."""
+        properties = (
+            item for item in self.properties if (inverse if item.inverse_of else shortcuts)
+        )
         return Definitions(
-            tuple(kept),
+            tuple(properties),
             self.comments if comments else (),
             self.names if names else (),
             self.prefixes,
         )
 
 
-def virtual_paths(definitions: Definitions) -> VirtualPaths:
-    """Return the paths of the properties, over the graph's own predicates only.
+def resolve_virtual_paths(definitions: Definitions) -> VirtualPaths:
+    """Return the path of each property, over the graph's own predicates only.
 
-    A path may use another defined property; `SetupError` if one leads back to itself, and if
-    a property is defined twice.
+    Raises:
+        SetupError: A path refers to itself, or a property is defined twice.
     """
-    for iri, times in Counter(one.iri for one in definitions.properties).items():
-        if times > 1:
-            raise SetupError(f"<{iri}> is defined {times} times: join the paths with '|'")
-    given = {one.iri: one.path for one in definitions.properties}
-    return {iri: _resolved(path, given, (iri,)) for iri, path in given.items()}
+    for iri, count in Counter(item.iri for item in definitions.properties).items():
+        if count > 1:
+            raise SetupError(f"<{iri}> is defined {count} times: join the paths with '|'")
+    paths = {item.iri: item.path for item in definitions.properties}
+    return {iri: _resolve_path(path, paths, (iri,)) for iri, path in paths.items()}
 
 
-def _resolved(path: Predicate, given: VirtualPaths, on: tuple[str, ...]) -> Predicate:
+def _resolve_path(path: Predicate, paths: VirtualPaths, ancestors: tuple[str, ...]) -> Predicate:
     match path:
-        case NamedNode(value=iri) if iri in on:
+        case NamedNode(value=iri) if iri in ancestors:
             raise SetupError(f"the property <{iri}> is defined by itself")
-        case NamedNode(value=iri) if iri in given:
-            return _resolved(given[iri], given, (*on, iri))
-        case PropertyPath(operator="!") if any(iri in given for iri in predicates_in(path)):
+        case NamedNode(value=iri) if iri in paths:
+            return _resolve_path(paths[iri], paths, (*ancestors, iri))
+        case PropertyPath(operator="!") if any(iri in paths for iri in predicates_in(path)):
             raise SetupError(f"the path {text_of(path)} negates a defined property")
         case PropertyPath(operator=operator, parts=parts):
-            return PropertyPath(operator, tuple(_resolved(part, given, on) for part in parts))
+            return PropertyPath(
+                operator, tuple(_resolve_path(part, paths, ancestors) for part in parts)
+            )
         case _:
             return path
 
 
 def read_definitions(path: Path) -> Definitions:
-    """Read a file of definitions; `SetupError` names what is wrong with it and where."""
+    """Read a file of definitions.
+
+    Raises:
+        SetupError: The file is missing or invalid; the message names the position.
+    """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -169,136 +185,160 @@ def read_definitions(path: Path) -> Definitions:
     prefixes = document.pop("prefixes", {})
     if not isinstance(prefixes, dict) or not all(isinstance(n, str) for n in prefixes.values()):
         raise SetupError(f"{path}: [prefixes] must give a namespace for each prefix")
-    reading = _Reading(path, PrefixMap(prefixes).namespaces)
-    if unknown := sorted(set(document) - set(_KEYS)):
-        raise SetupError(f"{path}: {unknown[0]!r} is none of {', '.join(_KEYS)}")
-    tables = {kind: reading.tables(kind, document.get(kind, [])) for kind in _KEYS}
-    made = Definitions(
+    reader = _DefinitionReader(path, PrefixMap(prefixes).namespaces)
+    if unknown := sorted(set(document) - set(_KEYS_BY_KIND)):
+        raise SetupError(f"{path}: {unknown[0]!r} is none of {', '.join(_KEYS_BY_KIND)}")
+    tables = {kind: reader.read_tables(kind, document.get(kind, [])) for kind in _KEYS_BY_KIND}
+    definitions = Definitions(
         (
-            *(reading.property(at, table, "path") for at, table in tables["shortcut"]),
-            *(reading.property(at, table, "of") for at, table in tables["inverse"]),
+            *(
+                reader.read_property(position, table, "path")
+                for position, table in tables["shortcut"]
+            ),
+            *(reader.read_property(position, table, "of") for position, table in tables["inverse"]),
         ),
-        tuple(reading.comment(at, table) for at, table in tables["comment"]),
-        tuple(reading.name(at, table) for at, table in tables["name"]),
+        tuple(reader.read_comment(position, table) for position, table in tables["comment"]),
+        tuple(reader.read_name(position, table) for position, table in tables["name"]),
         prefixes,
     )
-    virtual_paths(made)
-    return made
+    resolve_virtual_paths(definitions)
+    return definitions
 
 
-def definitions_text(definitions: Definitions) -> str:
-    """Return definitions as the file that `read_definitions` reads."""
+def format_definitions(definitions: Definitions) -> str:
+    """Format definitions as a file that `read_definitions` reads."""
     prefixes = PrefixMap(dict(definitions.prefixes))
-    short = prefixes.shorten
+    shorten = prefixes.shorten
     tables: list[tuple[str, dict[str, str | bool | list[str]]]] = []
-    for one in sorted(definitions.properties, key=lambda one: one.inverse_of is not None):
-        words = {"label": one.label, "comment": one.comment, "language": _other(one.language)}
-        if one.inverse_of is not None:
-            ends = {"property": short(one.iri), "of": short(one.inverse_of)}
-            tables.append(("inverse", {**ends, **words, "why": one.why}))
+    for item in sorted(definitions.properties, key=lambda item: item.inverse_of is not None):
+        words = {
+            "label": item.label,
+            "comment": item.comment,
+            "language": _hide_default_language(item.language),
+        }
+        if item.inverse_of is not None:
+            terms = {"property": shorten(item.iri), "of": shorten(item.inverse_of)}
+            tables.append(("inverse", {**terms, **words, "why": item.why}))
         else:
-            path = re.sub("<([^>]*)>", lambda iri: short(iri[1]), text_of(one.path))
-            ends = {"property": short(one.iri), "path": path}
-            tables.append(("shortcut", {**ends, **words, "unnamed": one.unnamed, "why": one.why}))
+            path = re.sub("<([^>]*)>", lambda iri: shorten(iri[1]), text_of(item.path))
+            terms = {"property": shorten(item.iri), "path": path}
+            tables.append(
+                ("shortcut", {**terms, **words, "unnamed": item.unnamed, "why": item.why})
+            )
     for comment in definitions.comments:
-        said = {"term": short(comment.term), "text": comment.text}
+        content = {"term": shorten(comment.term), "text": comment.text}
         tables.append(
-            ("comment", {**said, "language": _other(comment.language), "why": comment.why})
+            (
+                "comment",
+                {
+                    **content,
+                    "language": _hide_default_language(comment.language),
+                    "why": comment.why,
+                },
+            )
         )
     for name in definitions.names:
-        listed = list(map(short, name.predicates))
-        tables.append(("name", {"class": short(name.cls), "from": listed, "why": name.why}))
+        predicates = list(map(shorten, name.predicates))
+        tables.append(("name", {"class": shorten(name.cls), "from": predicates, "why": name.why}))
     body = "\n".join(
         f"[[{kind}]]\n"
-        + "".join(f"{key} = {toml_value(value)}\n" for key, value in table.items() if value)
+        + "".join(f"{key} = {to_toml(value)}\n" for key, value in table.items() if value)
         for kind, table in tables
     )
-    used = {
+    used_prefixes = {
         prefix: namespace
         for prefix, namespace in prefixes.namespaces.items()
         if f"{prefix}:" in body
     }
-    head = "".join(f"{toml_value(prefix)} = {toml_value(name)}\n" for prefix, name in used.items())
+    head = "".join(
+        f"{to_toml(prefix)} = {to_toml(name)}\n" for prefix, name in used_prefixes.items()
+    )
     return f"[prefixes]\n{head}\n{body}" if body else "[prefixes]\n"
 
 
-def _other(language: str) -> str:
-    return "" if language == LANGUAGE else language
+def _hide_default_language(language: str) -> str:
+    return "" if language == DEFAULT_LANGUAGE else language
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """A file of definitions while it is read."""
+class _DefinitionReader:
+    """Parses the tables of a file of definitions."""
 
     path: Path
     prefixes: Mapping[str, str]
 
-    def tables(self, kind: str, value: object) -> list[tuple[str, dict[str, str]]]:
-        """The tables of a kind, each with its place, checked but for what its texts mean."""
-        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+    def read_tables(self, kind: str, value: object) -> list[tuple[str, dict[str, str]]]:
+        """Return the tables of a kind with their positions, after checking keys and types."""
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise SetupError(f"{self.path}: write [[{kind}]] for each, with two brackets")
-        found = []
+        tables = []
         for number, table in enumerate(value, 1):
-            at = f"{self.path}: [[{kind}]] {number}"
+            position = f"{self.path}: [[{kind}]] {number}"
             for key, text in table.items():
-                if key not in _KEYS[kind] or not _fits(key, text):
-                    raise SetupError(f"{at}: {key!r} is wrong; there are {', '.join(_KEYS[kind])}")
-            missing = [key for key in _KEYS[kind][:2] if not table.get(key)]
+                if key not in _KEYS_BY_KIND[kind] or not _has_valid_type(key, text):
+                    raise SetupError(
+                        f"{position}: {key!r} is wrong; there are {', '.join(_KEYS_BY_KIND[kind])}"
+                    )
+            missing = [key for key in _KEYS_BY_KIND[kind][:2] if not table.get(key)]
             if missing:
-                raise SetupError(f"{at} has no {missing[0]!r}")
-            found.append((at, table))
-        return found
+                raise SetupError(f"{position} has no {missing[0]!r}")
+            tables.append((position, table))
+        return tables
 
-    def property(self, at: str, table: Mapping[str, str], key: str) -> DefinedProperty:
-        path = self._meant(at, table[key], lambda text: read_path(text, self.prefixes))
+    def read_property(self, position: str, table: Mapping[str, str], key: str) -> DefinedProperty:
+        path = self._parse_text(position, table[key], lambda text: read_path(text, self.prefixes))
         if key == "of":
             path = PropertyPath("^", (path,))
         return DefinedProperty(
-            self.iri(at, table["property"]),
+            self.read_iri(position, table["property"]),
             path,
             table.get("label", ""),
             table.get("comment", ""),
-            table.get("language", LANGUAGE),
+            table.get("language", DEFAULT_LANGUAGE),
             table.get("why", ""),
             bool(table.get("unnamed", False)),
         )
 
-    def comment(self, at: str, table: Mapping[str, str]) -> Comment:
-        language = table.get("language", LANGUAGE)
-        return Comment(self.iri(at, table["term"]), table["text"], language, table.get("why", ""))
+    def read_comment(self, position: str, table: Mapping[str, str]) -> TermComment:
+        language = table.get("language", DEFAULT_LANGUAGE)
+        return TermComment(
+            self.read_iri(position, table["term"]), table["text"], language, table.get("why", "")
+        )
 
-    def name(self, at: str, table: Mapping[str, str]) -> NodeName:
-        listed: Iterable[str] = table["from"]
-        predicates = tuple(self.iri(at, one) for one in listed)
-        return NodeName(self.iri(at, table["class"]), predicates, table.get("why", ""))
+    def read_name(self, position: str, table: Mapping[str, str]) -> NodeName:
+        predicate_names: Iterable[str] = table["from"]
+        predicates = tuple(self.read_iri(position, predicate) for predicate in predicate_names)
+        return NodeName(self.read_iri(position, table["class"]), predicates, table.get("why", ""))
 
-    def iri(self, at: str, text: str) -> str:
-        def named(written: str) -> str:
-            match read(f"ASK {{ ?s ?p {written} }}", self.prefixes).where.elements:
+    def read_iri(self, position: str, text: str) -> str:
+        def parse_iri(source: str) -> str:
+            match read(f"ASK {{ ?s ?p {source} }}", self.prefixes).where.elements:
                 case (Pattern(object=NamedNode(value=iri)),) if ":" in iri:
                     return iri
-            raise QuerySyntaxError(f"{written!r} is no IRI")
+            raise QuerySyntaxError(f"{source!r} is no IRI")
 
-        return self._meant(at, text, named)
+        return self._parse_text(position, text, parse_iri)
 
-    def _meant(self, at: str, text: str, read: Callable[[str], Made]) -> Made:
+    def _parse_text(self, position: str, text: str, parse: Callable[[str], Parsed]) -> Parsed:
         for token in lexed(text).all:
             prefix = token.text.partition(":")[0]
             if token.kind == "pname" and prefix not in self.prefixes:
-                raise SetupError(f"{at}: the prefix '{prefix}:' of {text!r} is not in [prefixes]")
+                raise SetupError(
+                    f"{position}: the prefix '{prefix}:' of {text!r} is not in [prefixes]"
+                )
         try:
-            return read(text)
+            return parse(text)
         except (QuerySyntaxError, ValueError) as error:
-            raise SetupError(f"{at}: {text!r} cannot be read: {error}") from error
+            raise SetupError(f"{position}: {text!r} cannot be read: {error}") from error
 
 
-def _fits(key: str, value: object) -> bool:
-    """Whether a value is of the type that its key has."""
+def _has_valid_type(key: str, value: object) -> bool:
+    """Return whether a value has the type of its key."""
     match key:
         case "unnamed":
             return isinstance(value, bool)
         case "from":
-            return isinstance(value, list) and all(isinstance(one, str) for one in value)
+            return isinstance(value, list) and all(isinstance(item, str) for item in value)
         case "language":
             return isinstance(value, str) and _LANGUAGE_TAG.fullmatch(value) is not None
         case _:

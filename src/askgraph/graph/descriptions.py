@@ -1,7 +1,7 @@
-"""Descriptions of a resource on a web page: schema.org data in JSON-LD, alone or inside HTML.
+"""Parse descriptions of a resource on a web page: schema.org data in JSON-LD, alone or in HTML.
 
-Pages of endpoints carry it in `<script type="application/ld+json">`. It is read without fetching
-any context: names of schema.org are known by heart, in its http and its https namespace.
+Pages of endpoints carry it in `<script type="application/ld+json">`. No context is fetched: the
+terms of schema.org are built in, with its http and its https namespace.
 """
 
 import json
@@ -16,9 +16,9 @@ from askgraph.errors import SetupError
 from askgraph.sparql import vocabulary as v
 
 _SPACES = (v.SCHEMA, v.SCHEMA_HTTPS, "schema:", "sdo:")
-_KINDS = ("Dataset", "DataCatalog", "WebAPI", "SoftwareApplication", "WebSite", "WebPage")
-_DEEPEST = 20
-_KEYS = {
+_TYPES = ("Dataset", "DataCatalog", "WebAPI", "SoftwareApplication", "WebSite", "WebPage")
+_MAX_DEPTH = 20
+_PROPERTIES_BY_FIELD = {
     "name": ("name", "headline", "title"),
     "description": ("description",),
     "publisher": ("publisher", "provider", "creator"),
@@ -27,14 +27,24 @@ _KEYS = {
     "version": ("version",),
     "modified": ("dateModified",),
 }
-"""The names that schema.org has for a field, the usual one first."""
+"""The schema.org properties of each field, the usual one first."""
 
 
 @dataclass(frozen=True)
-class Description:
-    """A resource in the words of its publisher; what is not said is empty.
+class DatasetDescription:
+    """A publisher's description of a resource; unknown fields are empty.
 
-    `kind` is its type, as "Dataset". `endpoint` is the address of its SPARQL endpoint.
+    Attributes:
+        kind: Type, such as "Dataset".
+        name: Name.
+        description: Text without markup.
+        keywords: Keywords.
+        publisher: Name of the publisher.
+        license: Name or URL of the licence.
+        url: Address of the page.
+        endpoint: Address of the SPARQL endpoint.
+        version: Version.
+        modified: Date of the last change.
     """
 
     kind: str
@@ -49,57 +59,64 @@ class Description:
     modified: str = ""
 
 
-def descriptions_in(text: str) -> tuple[Description, ...]:
-    """Return the descriptions of a JSON-LD document or an HTML page; data sets first.
+def parse_descriptions(text: str) -> tuple[DatasetDescription, ...]:
+    """Return the descriptions of a JSON-LD document or an HTML page; datasets first.
 
-    Raises `SetupError` if it is neither, or its JSON is broken.
+    Raises:
+        SetupError: The text is neither, or its JSON is invalid.
     """
     if text.lstrip()[:1] in ("{", "["):
         blocks = [text]
     else:
-        page = _Scripts()
+        page = _ScriptCollector()
         page.feed(text)
         page.close()
         blocks = [block for block in page.blocks if block.strip()]
         if not blocks and "<" not in text:
             raise SetupError("this is neither JSON-LD nor an HTML page")
-    found: dict[Description, None] = {}
+    descriptions: dict[DatasetDescription, None] = {}
     for block in blocks:
         try:
             content = json.loads(block)
         except ValueError as error:
             raise SetupError(f"the JSON-LD of the page is broken: {error}") from error
-        found |= dict.fromkeys(filter(None, map(_read, _nodes(content, 0))))
-    return tuple(sorted(found, key=lambda one: _KINDS.index(one.kind)))
+        descriptions |= dict.fromkeys(filter(None, map(_parse_node, _iterate_nodes(content, 0))))
+    return tuple(sorted(descriptions, key=lambda description: _TYPES.index(description.kind)))
 
 
-def _read(node: Mapping[str, Any]) -> Description | None:
-    plain = {_local(key): value for key, value in node.items()}
-    kinds = [_local(kind) for kind in _texts(plain.get("@type"))]
-    kind = next((known for known in _KINDS if known in kinds), None)
-    texts = {field: _first(plain, *keys) for field, keys in _KEYS.items()}
-    texts["description"] = _plain(described := texts["description"])
-    if kind is None or not (texts["name"] or described):
+def _parse_node(node: Mapping[str, Any]) -> DatasetDescription | None:
+    properties = {_strip_namespace(key): value for key, value in node.items()}
+    kinds = [_strip_namespace(kind) for kind in _to_texts(properties.get("@type"))]
+    kind = next((type_name for type_name in _TYPES if type_name in kinds), None)
+    texts = {field: _get_first(properties, *keys) for field, keys in _PROPERTIES_BY_FIELD.items()}
+    texts["description"] = _strip_markup(raw_description := texts["description"])
+    if kind is None or not (texts["name"] or raw_description):
         return None
-    listed = (word.strip() for text in _texts(plain.get("keywords")) for word in text.split(","))
-    keywords = tuple(filter(None, dict.fromkeys(listed)))
-    return Description(kind, keywords=keywords, endpoint=_endpoint(plain), **texts)
+    words = (
+        word.strip() for text in _to_texts(properties.get("keywords")) for word in text.split(",")
+    )
+    keywords = tuple(filter(None, dict.fromkeys(words)))
+    return DatasetDescription(kind, keywords=keywords, endpoint=_find_endpoint(properties), **texts)
 
 
-def json_ld_of(descriptions: Iterable[Description]) -> str:
-    """Return descriptions as a JSON-LD document, which reads as the same descriptions."""
+def format_json_ld(descriptions: Iterable[DatasetDescription]) -> str:
+    """Format descriptions as a JSON-LD document that parses to the same descriptions."""
     nodes = []
-    for one in descriptions:
-        told: dict[str, Any] = {keys[0]: getattr(one, field) for field, keys in _KEYS.items()}
-        told["description"] = escape(one.description, quote=False)
-        told |= {"keywords": list(one.keywords), "endpointUrl": one.endpoint}
-        nodes.append({"@type": one.kind} | {key: value for key, value in told.items() if value})
+    for description in descriptions:
+        properties: dict[str, Any] = {
+            keys[0]: getattr(description, field) for field, keys in _PROPERTIES_BY_FIELD.items()
+        }
+        properties["description"] = escape(description.description, quote=False)
+        properties |= {"keywords": list(description.keywords), "endpointUrl": description.endpoint}
+        nodes.append(
+            {"@type": description.kind} | {key: value for key, value in properties.items() if value}
+        )
     content = {"@context": v.SCHEMA_HTTPS, "@graph": nodes}
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
-class _Scripts(HTMLParser):
-    """Collects the JSON-LD of a page."""
+class _ScriptCollector(HTMLParser):
+    """Collects the JSON-LD blocks of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,58 +137,60 @@ class _Scripts(HTMLParser):
             self.blocks[-1] += data
 
 
-def _nodes(content: Any, depth: int) -> Iterator[Mapping[str, Any]]:
+def _iterate_nodes(content: Any, depth: int) -> Iterator[Mapping[str, Any]]:
     """Yield all objects of a document, outer ones first."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return
     if isinstance(content, list):
         for item in content:
-            yield from _nodes(item, depth + 1)
+            yield from _iterate_nodes(item, depth + 1)
     elif isinstance(content, dict):
         yield content
         for value in content.values():
-            yield from _nodes(value, depth + 1)
+            yield from _iterate_nodes(value, depth + 1)
 
 
-def _local(name: str) -> str:
+def _strip_namespace(name: str) -> str:
     for space in _SPACES:
         if name.startswith(space):
             return name[len(space) :]
     return name
 
 
-def _endpoint(plain: Mapping[str, Any]) -> str:
-    """Return the address at which SPARQL is spoken, said in one of several ways."""
-    if found := _first(plain, "endpointUrl", "endpointURL", "sparqlEndpoint", "contentUrl"):
-        return found
+def _find_endpoint(properties: Mapping[str, Any]) -> str:
+    """Return the address of the SPARQL endpoint, which pages give in several ways."""
+    if address := _get_first(
+        properties, "endpointUrl", "endpointURL", "sparqlEndpoint", "contentUrl"
+    ):
+        return address
     for key in ("distribution", "potentialAction", "documentation", "target"):
-        for part in _nodes(plain.get(key), 0):
-            texts = [text for value in part.values() for text in _texts(value)]
-            about = " ".join(texts).casefold()
+        for part in _iterate_nodes(properties.get(key), 0):
+            texts = [text for value in part.values() for text in _to_texts(value)]
+            context = " ".join(texts).casefold()
             for text in texts:
-                if text.startswith(("http://", "https://")) and "sparql" in about:
+                if text.startswith(("http://", "https://")) and "sparql" in context:
                     return text
     return ""
 
 
-def _first(plain: Mapping[str, Any], *keys: str) -> str:
-    return next((text for key in keys for text in _texts(plain.get(key))), "")
+def _get_first(properties: Mapping[str, Any], *keys: str) -> str:
+    return next((text for key in keys for text in _to_texts(properties.get(key))), "")
 
 
-def _texts(value: Any) -> list[str]:
-    """A value as texts: of an object its value, else its name, else its address."""
+def _to_texts(value: Any) -> list[str]:
+    """Return a value as texts; for an object its value, else its name, else its address."""
     if isinstance(value, str):
         return [value.strip()] if value.strip() else []
     if isinstance(value, list):
-        return [text for item in value for text in _texts(item)]
+        return [text for item in value for text in _to_texts(item)]
     if isinstance(value, dict):
-        plain = {_local(key): item for key, item in value.items()}
+        properties = {_strip_namespace(key): item for key, item in value.items()}
         for key in ("@value", "name", "url", "@id"):
-            if found := _texts(plain.get(key)):
-                return found[:1]
+            if texts := _to_texts(properties.get(key)):
+                return texts[:1]
     return [str(value)] if isinstance(value, int | float) else []
 
 
-def _plain(text: str) -> str:
-    """A text without markup, on one line."""
+def _strip_markup(text: str) -> str:
+    """Return a text without markup, on one line."""
     return " ".join(unescape(re.sub(r"<[^<>]{1,500}>", " ", text)).split())

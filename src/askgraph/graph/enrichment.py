@@ -1,6 +1,6 @@
-"""The triples that definitions add to a graph: what they say of terms, and what follows of things.
+"""Build the triples that definitions add to a graph: about terms, and links between nodes.
 
-Inverse and shortcut properties are those of Henselmann et al. (2025), sections 4.2 and 4.3.
+Inverse and shortcut properties follow Henselmann et al. (2025), sections 4.2 and 4.3.
 """
 
 from collections.abc import Iterator
@@ -11,177 +11,185 @@ from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode, Triple
 
 from askgraph.errors import SetupError
-from askgraph.graph.arrays import GraphArrays, Ids, names_of
-from askgraph.graph.definitions import Definitions, virtual_paths
+from askgraph.graph.arrays import GraphArrays, Ids, get_names
+from askgraph.graph.definitions import Definitions, resolve_virtual_paths
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.serializer import text_of
 
-_MOST = 1_000_000
-_TIMES = 20
+_MAX_LINKS = 1_000_000
+_MAX_LINKS_PER_TRIPLE = 20
 
 
-def statements(definitions: Definitions) -> Iterator[Triple]:
-    """Yield the statements about the terms: kinds, labels, comments, inverses."""
-    for one in definitions.properties:
-        yield _triple(one.iri, v.RDF_TYPE, NamedNode(v.OWL_OBJECT_PROPERTY))
-        label = one.label or words_of_local_name(one.iri)
-        yield _triple(one.iri, v.RDFS_LABEL, Literal(label, language=one.language))
-        if one.comment:
-            yield _triple(one.iri, v.RDFS_COMMENT, Literal(one.comment, language=one.language))
-        if one.inverse_of is not None:
-            yield _triple(one.iri, v.OWL_INVERSE_OF, NamedNode(one.inverse_of))
+def build_statements(definitions: Definitions) -> Iterator[Triple]:
+    """Yield the triples about defined terms: types, labels, comments, inverses."""
+    for item in definitions.properties:
+        yield _build_triple(item.iri, v.RDF_TYPE, NamedNode(v.OWL_OBJECT_PROPERTY))
+        label = item.label or words_of_local_name(item.iri)
+        yield _build_triple(item.iri, v.RDFS_LABEL, Literal(label, language=item.language))
+        if item.comment:
+            yield _build_triple(
+                item.iri, v.RDFS_COMMENT, Literal(item.comment, language=item.language)
+            )
+        if item.inverse_of is not None:
+            yield _build_triple(item.iri, v.OWL_INVERSE_OF, NamedNode(item.inverse_of))
     for comment in definitions.comments:
         text = Literal(comment.text, language=comment.language)
-        yield _triple(comment.term, v.RDFS_COMMENT, text)
+        yield _build_triple(comment.term, v.RDFS_COMMENT, text)
 
 
-def links(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
-    """Yield the statements of inverse and shortcut properties about the things of a graph.
+def build_links(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
+    """Yield the triples of inverse and shortcut properties between a graph's nodes.
 
-    Raises `SetupError` for a property that the graph has already, for a path that leads from a
-    literal, which cannot be a subject, and for one that links too many pairs: more than a million
-    and more than twenty times the triples of the graph.
+    Raises:
+        SetupError: The graph already has a defined property, a path starts at a literal, or a
+            property links too many pairs: more than a million and more than twenty times the
+            triples of the graph.
     """
-    limit = max(_MOST, _TIMES * len(graph))
-    for iri, path in virtual_paths(definitions).items():
+    limit = max(_MAX_LINKS, _MAX_LINKS_PER_TRIPLE * len(graph))
+    for iri, path in resolve_virtual_paths(definitions).items():
         predicate = NamedNode(iri)
-        if graph.number(iri) is not None:
+        if graph.get_predicate_number(iri) is not None:
             raise SetupError(f"the graph has <{iri}> already: define a property that it lacks")
-        sources, targets = path_pairs(graph, path, limit=limit)
+        sources, targets = evaluate_path(graph, path, limit=limit)
         for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
-            subject = graph.terms.term(source)
+            subject = graph.terms.get_term(source)
             if isinstance(subject, Literal):
                 raise SetupError(
                     f"<{iri}> would lead from {subject}: the path {text_of(path)} begins at "
                     "literals, and these are no subjects"
                 )
-            yield Triple(subject, predicate, graph.terms.term(target))
+            yield Triple(subject, predicate, graph.terms.get_term(target))
 
 
-def told_names(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
-    """Yield the labels of instances that have none, made of the names of what they link."""
+def build_names(definitions: Definitions, graph: GraphArrays) -> Iterator[Triple]:
+    """Yield labels for nameless instances, made of the names of the nodes they link."""
     for name in definitions.names:
-        cls = graph.terms.iri(name.cls)
+        cls = graph.terms.find_iri(name.cls)
         for node in graph.follow(cls, v.RDF_TYPE, inverse=True) if cls is not None else ():
             ends = (graph.follow(node, iri) for iri in name.predicates)
-            told = [_called(graph, end[0]) for end in ends if end]
-            subject = graph.terms.term(node)
-            if told and not isinstance(subject, Literal):
-                yield Triple(subject, NamedNode(v.RDFS_LABEL), Literal(" – ".join(told)))
+            parts = [_get_node_label(graph, end[0]) for end in ends if end]
+            subject = graph.terms.get_term(node)
+            if parts and not isinstance(subject, Literal):
+                yield Triple(subject, NamedNode(v.RDFS_LABEL), Literal(" – ".join(parts)))
 
 
-def _called(graph: GraphArrays, node: int) -> str:
+def _get_node_label(graph: GraphArrays, node: int) -> str:
     if graph.terms.is_literal(node):
-        return graph.terms.value(node)
-    value = graph.terms.value(node)
-    return next((text for text, _ in names_of(graph, value)), words_of_local_name(value))
+        return graph.terms.get_value(node)
+    value = graph.terms.get_value(node)
+    return next((text for text, _ in get_names(graph, value)), words_of_local_name(value))
 
 
-def _triple(subject: str, predicate: str, value: NamedNode | Literal) -> Triple:
+def _build_triple(subject: str, predicate: str, value: NamedNode | Literal) -> Triple:
     return Triple(NamedNode(subject), NamedNode(predicate), value)
 
 
 _Pairs = NDArray[np.int64]  # source << 32 | target, sorted, each once
 
 
-def path_pairs(graph: GraphArrays, path: Predicate, *, limit: int) -> tuple[Ids, Ids]:
-    """Return the distinct (source, target) pairs of a path, in the order of sources.
+def evaluate_path(graph: GraphArrays, path: Predicate, *, limit: int) -> tuple[Ids, Ids]:
+    """Return the distinct (source, target) pairs of a path, by source.
 
-    A predicate that the graph lacks links nothing. Raises `SetupError` for a path with a negated
-    set, for one that may be empty (`*`, `?`), which links each node with itself, and if there
-    would be more pairs than `limit` at any step.
+    A predicate that the graph lacks links nothing.
+
+    Raises:
+        SetupError: The path has a negated set or can be empty (`*`, `?`), or any step has more
+            than `limit` pairs.
     """
-    reached = _Walk(graph, limit, path).of(path)
-    if reached.empty:
+    result = _PathEvaluator(graph, limit, path).evaluate(path)
+    if result.empty:
         raise SetupError(
             f"the path {text_of(path)} may be empty: it would link everything with itself; "
             "use '+', or begin with a predicate that has to be there"
         )
-    return (reached.pairs >> 32).astype(np.int32), (reached.pairs & 0xFFFFFFFF).astype(np.int32)
+    return (result.pairs >> 32).astype(np.int32), (result.pairs & 0xFFFFFFFF).astype(np.int32)
 
 
 @dataclass(frozen=True)
-class _Reached:
-    """The pairs of a path, and whether it may be empty besides."""
+class _PathResult:
+    """The pairs of a path; `empty` if the path also matches zero steps."""
 
     pairs: _Pairs
     empty: bool = False
 
 
 @dataclass(frozen=True)
-class _Walk:
+class _PathEvaluator:
     graph: GraphArrays
     limit: int
-    whole: Predicate
+    full_path: Predicate
 
-    def of(self, path: Predicate) -> _Reached:
+    def evaluate(self, path: Predicate) -> _PathResult:
         match path:
             case NamedNode(value=iri):
-                return _Reached(self._edges(iri))
+                return _PathResult(self._get_edges(iri))
             case Path(operator="^", parts=(inner,)):
-                turned = self.of(inner)
-                return _Reached(
-                    np.sort((turned.pairs & 0xFFFFFFFF) << 32 | turned.pairs >> 32), turned.empty
+                inner_result = self.evaluate(inner)
+                return _PathResult(
+                    np.sort((inner_result.pairs & 0xFFFFFFFF) << 32 | inner_result.pairs >> 32),
+                    inner_result.empty,
                 )
             case Path(operator="/", parts=parts):
-                return self._sequence([self.of(part) for part in parts])
+                return self._join_steps([self.evaluate(part) for part in parts])
             case Path(operator="|", parts=parts):
-                ways = [self.of(part) for part in parts]
-                together = self._distinct(np.concatenate([way.pairs for way in ways]))
-                return _Reached(together, any(way.empty for way in ways))
+                alternatives = [self.evaluate(part) for part in parts]
+                union = self._deduplicate(
+                    np.concatenate([alternative.pairs for alternative in alternatives])
+                )
+                return _PathResult(union, any(alternative.empty for alternative in alternatives))
             case Path(operator="?", parts=(inner,)):
-                return _Reached(self.of(inner).pairs, empty=True)
+                return _PathResult(self.evaluate(inner).pairs, empty=True)
             case Path(operator="+" | "*" as operator, parts=(inner,)):
-                step = self.of(inner)
+                step = self.evaluate(inner)
                 # One or more steps: what the last round found is all that the next has to go on
                 # from.
                 pairs = step.pairs
-                known = last = pairs
-                while len(last):
-                    found = self._joined(last, pairs)
-                    last = np.setdiff1d(found, known, assume_unique=True)
-                    known = self._distinct(np.concatenate([known, last]))
-                return _Reached(known, step.empty or operator == "*")
-        raise SetupError(f"the path {text_of(self.whole)} has a negated set or a variable")
+                all_pairs = new_pairs = pairs
+                while len(new_pairs):
+                    next_pairs = self._join_pairs(new_pairs, pairs)
+                    new_pairs = np.setdiff1d(next_pairs, all_pairs, assume_unique=True)
+                    all_pairs = self._deduplicate(np.concatenate([all_pairs, new_pairs]))
+                return _PathResult(all_pairs, step.empty or operator == "*")
+        raise SetupError(f"the path {text_of(self.full_path)} has a negated set or a variable")
 
-    def _edges(self, iri: str) -> _Pairs:
-        number = self.graph.number(iri)
+    def _get_edges(self, iri: str) -> _Pairs:
+        number = self.graph.get_predicate_number(iri)
         if number is None:
             return np.zeros(0, dtype=np.int64)
-        sources, targets = self.graph.between(0, len(self.graph.terms), number)
-        return self._distinct(sources.astype(np.int64) << 32 | targets)
+        sources, targets = self.graph.get_edges_in_range(0, len(self.graph.terms), number)
+        return self._deduplicate(sources.astype(np.int64) << 32 | targets)
 
-    def _sequence(self, steps: list[_Reached]) -> _Reached:
-        done = steps[0]
+    def _join_steps(self, steps: list[_PathResult]) -> _PathResult:
+        result = steps[0]
         for step in steps[1:]:
-            ways = [self._joined(done.pairs, step.pairs)]
-            ways += [done.pairs] if step.empty else []
-            ways += [step.pairs] if done.empty else []
-            pairs = self._distinct(np.concatenate(ways))
-            done = _Reached(pairs, done.empty and step.empty)
-        return done
+            pair_sets = [self._join_pairs(result.pairs, step.pairs)]
+            pair_sets += [result.pairs] if step.empty else []
+            pair_sets += [step.pairs] if result.empty else []
+            pairs = self._deduplicate(np.concatenate(pair_sets))
+            result = _PathResult(pairs, result.empty and step.empty)
+        return result
 
-    def _joined(self, first: _Pairs, second: _Pairs) -> _Pairs:
+    def _join_pairs(self, first: _Pairs, second: _Pairs) -> _Pairs:
         starts = (second >> 32).searchsorted(first & 0xFFFFFFFF, side="left")
         ends = (second >> 32).searchsorted(first & 0xFFFFFFFF, side="right")
         counts = ends - starts
         total = int(counts.sum())
-        self._refuse_more(total)
+        self._check_limit(total)
         before = counts.cumsum() - counts
-        at = np.arange(total) + (starts - before).repeat(counts)
+        indices = np.arange(total) + (starts - before).repeat(counts)
         sources = (first >> 32).repeat(counts)
-        return self._distinct(sources << 32 | (second[at] & 0xFFFFFFFF))
+        return self._deduplicate(sources << 32 | (second[indices] & 0xFFFFFFFF))
 
-    def _distinct(self, pairs: _Pairs) -> _Pairs:
-        found = np.unique(pairs)
-        self._refuse_more(len(found))
-        return found
+    def _deduplicate(self, pairs: _Pairs) -> _Pairs:
+        distinct_pairs = np.unique(pairs)
+        self._check_limit(len(distinct_pairs))
+        return distinct_pairs
 
-    def _refuse_more(self, number: int) -> None:
-        if number > self.limit:
+    def _check_limit(self, pair_count: int) -> None:
+        if pair_count > self.limit:
             raise SetupError(
-                f"the path {text_of(self.whole)} would link more than {self.limit:,} pairs of "
+                f"the path {text_of(self.full_path)} would link more than {self.limit:,} pairs of "
                 "nodes: take it out of the definitions, or make it narrower"
             )

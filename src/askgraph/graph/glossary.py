@@ -1,18 +1,18 @@
-"""A graph's glossary: words that its users have for its classes, properties and things.
+"""A graph's glossary: its users' words for its classes, properties and resources.
 
-It comes in a file that a person can edit, as TOML or Turtle:
+It is stored in a file that people can edit, as TOML or Turtle:
 
     instructions = "Distances are in kilometres."      # for language models
 
-    [[entry]]                          # a class, a property or a thing
+    [[entry]]                          # a class, a property or another resource
     word = "kickoff"
     means = ["http://example.org/launchDate"]
 
-    [[entry]]                          # what is of one of several classes
+    [[entry]]                          # instances of any of several classes
     word = "vehicles"
     means = ["http://example.org/Car", "http://example.org/Lorry"]
 
-    [[entry]]                          # another word of the graph or of the glossary
+    [[entry]]                          # a synonym for a word of the graph or glossary
     word = "boats"
     same_as = "ship"
 
@@ -25,24 +25,24 @@ It comes in a file that a person can edit, as TOML or Turtle:
     person = true                      # its values are people
     most = "largest"                   # of the highest value; `least` of the lowest
 
-    [[entry]]                          # a question with a query of its own
+    [[entry]]                          # a question with its own query
     word = "active fleet"
     query = "SELECT ?ship { ?ship a <http://example.org/Ship> }"
 
-In Turtle, standard terms are on the classes, properties and things meant:
+In Turtle, standard terms describe the classes, properties and resources:
 
-    o:launchDate skos:altLabel "kickoff" .                            # a class, property or thing
-    [] owl:unionOf ( o:Car o:Lorry ) ; skos:altLabel "vehicles" .     # what is of one of these
-    [] skos:prefLabel "ship" ; skos:altLabel "boats" .                # another word
-    [] sh:select "SELECT …" ; skos:altLabel "active fleet" .          # a query of its own
+    o:launchDate skos:altLabel "kickoff" .                            # a class, property, resource
+    [] owl:unionOf ( o:Car o:Lorry ) ; skos:altLabel "vehicles" .     # instances of any of these
+    [] skos:prefLabel "ship" ; skos:altLabel "boats" .                # a synonym
+    [] sh:select "SELECT …" ; skos:altLabel "active fleet" .          # a question with its query
     [] a skos:ConceptScheme ; rdfs:comment "Distances are in km." .   # for language models
 
-A concept with `skos:exactMatch` means what it matches. `skos:definition` says the same as
-`rdfs:comment`; of a class, property or thing it is read into the instructions, behind its name.
+A concept with `skos:exactMatch` means its match. `skos:definition` is equivalent to `rdfs:comment`;
+for a class, property or resource it is added to the instructions, after its name.
 
-Notes are sentences that agents keep about a graph for later runs, the oldest first, in a file of
-JSON lines, `{"text", "kept", "snapshot"}`, which a person may edit. What a model wrote is trusted
-as little as what a graph holds: a note is one line of few characters.
+Notes are sentences that agents keep about a graph for later runs, oldest first, in a file of JSON
+lines, `{"text", "kept", "snapshot"}`, which people may edit. Model output is as untrusted as the
+content of a graph: a note is a single short line.
 """
 
 import json
@@ -56,7 +56,7 @@ from typing import Any, Final
 
 from pyoxigraph import NamedNode, RdfFormat
 
-from askgraph.atomic_files import locked, refused, write_whole
+from askgraph.atomic_files import lock_file, to_setup_error, write_text_atomically
 from askgraph.errors import SetupError
 from askgraph.index.names import name_tokens
 from askgraph.sparql import vocabulary as voc
@@ -64,17 +64,17 @@ from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rdf_files import Described, parsed, turtle_text
 
-_MEANINGS: Final = ("means", "same_as", "query")
-_WORDINGS: Final = ("phrase", "inverse", "plural", "most", "least")
-_LONGEST: Final = {
+_MEANING_KEYS: Final = ("means", "same_as", "query")
+_WORDING_KEYS: Final = ("phrase", "inverse", "plural", "most", "least")
+_MAX_CHARACTERS: Final = {
     **{"word": 200, "same_as": 200, "means": 2_000, "query": 20_000},
-    **dict.fromkeys(_WORDINGS, 100),
+    **dict.fromkeys(_WORDING_KEYS, 100),
 }
-"""So many characters a text of an entry may have."""
-_INSTRUCTIONS: Final = 4_000
-"""So many characters the instructions may have."""
-_MOST: Final = 5_000
-"""So many entries a glossary may have, and so many classes one of them."""
+"""Maximum length of an entry's texts, by key."""
+_MAX_INSTRUCTION_CHARACTERS: Final = 4_000
+"""Maximum length of the instructions."""
+_MAX_ENTRIES: Final = 5_000
+"""Maximum number of entries in a glossary."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +102,15 @@ class Wording:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A word or phrase, and one of the meanings that it can have.
+class GlossaryEntry:
+    """A word or phrase with one meaning.
 
-    It `means` a property, a thing, or what is of one of several classes (IRIs), is the `same_as`
-    another word, or asks what a `query` answers. A word that means one term may say how answers
-    speak of it.
+    Attributes:
+        word: The word or phrase.
+        means: IRIs: a property, a resource, or classes whose instances it means.
+        same_as: Another word with the same meaning.
+        query: A query whose result it means.
+        wording: How answers speak of the one term that it means.
     """
 
     word: str
@@ -118,271 +121,300 @@ class Entry:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """The stems of its word: entries that have the same are of the same word."""
+        """The stems of the word; entries with equal keys define the same word."""
         return name_tokens(self.word)
 
-    def table(self) -> dict[str, Any]:
-        """Return it as TOML and JSON have it: its word, its one meaning, and its wording."""
-        meaning = next((key, value) for key in _MEANINGS if (value := getattr(self, key)))
+    def to_table(self) -> dict[str, Any]:
+        """Return the word and its meaning as a dict for TOML and JSON."""
+        meaning = next((key, value) for key in _MEANING_KEYS if (value := getattr(self, key)))
         wording = {key: value for key, value in asdict(self.wording).items() if value}
         return {"word": self.word, **dict((meaning,)), **wording}
 
 
 @dataclass(frozen=True)
 class Glossary:
-    """The entries of a graph, in the order of their words, and what models are told of it."""
+    """The entries of a graph, sorted by word, and instructions for language models."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[GlossaryEntry, ...] = ()
     instructions: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.instructions)
 
-    def table(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+    def to_table(self) -> dict[str, Any]:
+        """Return the glossary as a dict for JSON."""
         return {
             "instructions": self.instructions,
-            "entries": [one.table() for one in self.entries],
+            "entries": [entry.to_table() for entry in self.entries],
         }
 
     @cached_property
-    def _by_key(self) -> Mapping[tuple[str, ...], Entry]:
-        return {one.key: one for one in self.entries}
+    def _entries_by_key(self) -> Mapping[tuple[str, ...], GlossaryEntry]:
+        return {entry.key: entry for entry in self.entries}
 
     @cached_property
     def wordings(self) -> Mapping[str, Wording]:
         """The wordings of terms, by their IRIs."""
         return {entry.means[0]: entry.wording for entry in self.entries if entry.wording}
 
-    def of(self, word: str) -> Entry | None:
-        """Return the entry of a word, in the singular or plural; None if there is none."""
-        return self._by_key.get(name_tokens(word))
+    def find_entry(self, word: str) -> GlossaryEntry | None:
+        """Return the entry of a word, in singular or plural, or None."""
+        return self._entries_by_key.get(name_tokens(word))
 
-    def with_entries(self, *entries: Entry) -> "Glossary":
-        """Return it with more entries, each in the place of one of the same word."""
-        every = {**self._by_key, **{one.key: one for one in entries}}
-        ordered = sorted(every.values(), key=lambda one: one.word.casefold())
-        return Glossary(tuple(ordered), self.instructions)
+    def add_entries(self, *entries: GlossaryEntry) -> "Glossary":
+        """Return a glossary with more entries, replacing those with the same word."""
+        entries_by_key = {**self._entries_by_key, **{entry.key: entry for entry in entries}}
+        sorted_entries = sorted(entries_by_key.values(), key=lambda entry: entry.word.casefold())
+        return Glossary(tuple(sorted_entries), self.instructions)
 
-    def without(self, word: str) -> "Glossary":
-        """Return it without the entry of a word."""
+    def remove_word(self, word: str) -> "Glossary":
+        """Return a glossary without the entry of a word."""
         key = name_tokens(word)
-        return Glossary(tuple(one for one in self.entries if one.key != key), self.instructions)
+        return Glossary(
+            tuple(entry for entry in self.entries if entry.key != key), self.instructions
+        )
 
-    def last(self, entry: Entry) -> Entry:
-        """Return the entry at the end of synonyms of synonyms; `SetupError` for a cycle."""
-        way = [entry]
-        while (following := self.of(way[-1].same_as) if way[-1].same_as else None) is not None:
-            way.append(following)
-            if following.key in {one.key for one in way[:-1]}:
-                words = " is the same as ".join(repr(one.word) for one in way)
+    def resolve_synonyms(self, entry: GlossaryEntry) -> GlossaryEntry:
+        """Return the entry at the end of a chain of synonyms.
+
+        Raises:
+            SetupError: The chain is a cycle.
+        """
+        chain = [entry]
+        while (
+            next_entry := self.find_entry(chain[-1].same_as) if chain[-1].same_as else None
+        ) is not None:
+            chain.append(next_entry)
+            if next_entry.key in {item.key for item in chain[:-1]}:
+                words = " is the same as ".join(repr(item.word) for item in chain)
                 raise SetupError(f"these words explain each other in a circle: {words}")
-        return way[-1]
+        return chain[-1]
 
 
-def read_glossary(text: str, place: str) -> Glossary:
-    """Return the glossary in a text; `SetupError` says what is wrong with it, and where.
+def parse_glossary(text: str, source: str) -> Glossary:
+    """Parse a glossary from TOML; raises `SetupError` with the position of a fault.
 
-    What entries mean may be written as names, too: see `askgraph.workspace.glossary`.
+    Meanings may also be names instead of IRIs: see `askgraph.workspace.glossary`.
     """
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SetupError(f"{place} is no TOML: {error}") from error
-    if unknown := sorted(set(document) - {"instructions", "entry"}):
-        raise SetupError(f"{place}: {unknown[0]!r} is neither 'instructions' nor [[entry]]")
-    tables, said = document.get("entry", []), document.get("instructions", "")
-    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
-        raise SetupError(f"{place}: write [[entry]] for each word, with two brackets")
-    found: dict[tuple[str, ...], Entry] = {}
-    for number, table in enumerate(tables, 1):
-        where = f"{place}: [[entry]] {number}"
-        entry = entry_of(table, where)
-        if (other := found.setdefault(entry.key, entry)) is not entry:
-            raise twice(entry, other, where)
-    return Glossary(instructions=checked_instructions(said, place)).with_entries(*found.values())
-
-
-def twice(entry: Entry, other: Entry, place: str) -> SetupError:
-    """Return the error of a word that two entries explain."""
-    return SetupError(
-        f"{place}: {entry.word!r} is explained twice, also as {other.word!r}; leave one of them"
+        raise SetupError(f"{source} is no TOML: {error}") from error
+    if unknown_keys := sorted(set(document) - {"instructions", "entry"}):
+        raise SetupError(f"{source}: {unknown_keys[0]!r} is neither 'instructions' nor [[entry]]")
+    tables, instructions = document.get("entry", []), document.get("instructions", "")
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise SetupError(f"{source}: write [[entry]] for each word, with two brackets")
+    entries: dict[tuple[str, ...], GlossaryEntry] = {}
+    for index, table in enumerate(tables, 1):
+        position = f"{source}: [[entry]] {index}"
+        entry = parse_entry(table, position)
+        if (previous := entries.setdefault(entry.key, entry)) is not entry:
+            raise to_duplicate_error(entry, previous, position)
+    return Glossary(instructions=parse_instructions(instructions, source)).add_entries(
+        *entries.values()
     )
 
 
-def entry_of(table: Mapping[str, Any], place: str) -> Entry:
-    """Return the entry that a table tells; `SetupError` says what is wrong with it, after `place`.
+def to_duplicate_error(entry: GlossaryEntry, previous: GlossaryEntry, position: str) -> SetupError:
+    """Return the error for a word that two entries define."""
+    return SetupError(
+        f"{position}: {entry.word!r} is explained twice, also as {previous.word!r}; leave one "
+        "of them"
+    )
 
-    It needs a word and one meaning.
+
+def parse_entry(table: Mapping[str, Any], position: str) -> GlossaryEntry:
+    """Parse an entry from a table with a word and one meaning.
+
+    Raises:
+        SetupError: The entry is invalid; the message starts with `position`.
     """
-    keys = ("word", *_MEANINGS, *_WORDINGS, "person")
-    if unknown := sorted(set(table) - {*keys}):
-        raise SetupError(f"{place}: {unknown[0]!r} is none of {', '.join(keys)}")
+    keys = ("word", *_MEANING_KEYS, *_WORDING_KEYS, "person")
+    if unknown_keys := sorted(set(table) - {*keys}):
+        raise SetupError(f"{position}: {unknown_keys[0]!r} is none of {', '.join(keys)}")
     means = table.get("means", ())
-    listed = list(means) if isinstance(means, list | tuple) else [means]
-    texts = {key: table.get(key) or "" for key in ("word", "same_as", "query", *_WORDINGS)}
-    for key, text in (*texts.items(), *(("means", one) for one in listed)):
-        if not isinstance(text, str) or len(text) > _LONGEST[key]:
-            raise SetupError(f"{place}: {key!r} is a text of at most {_LONGEST[key]} characters")
+    meanings = list(means) if isinstance(means, list | tuple) else [means]
+    texts = {key: table.get(key) or "" for key in ("word", "same_as", "query", *_WORDING_KEYS)}
+    for key, text in (*texts.items(), *(("means", meaning) for meaning in meanings)):
+        if not isinstance(text, str) or len(text) > _MAX_CHARACTERS[key]:
+            raise SetupError(
+                f"{position}: {key!r} is a text of at most {_MAX_CHARACTERS[key]} characters"
+            )
     texts = {key: text.strip() for key, text in texts.items()}
     person = table.get("person", False)
     if not isinstance(person, bool):
-        raise SetupError(f"{place}: 'person' is true or false")
-    wording = Wording(**{key: texts[key] for key in _WORDINGS}, person=person)
-    means = tuple(dict.fromkeys(listed))
-    entry = Entry(texts["word"], means, texts["same_as"], texts["query"], wording)
-    if wording and len(means) != 1:
-        raise SetupError(f"{place}: a wording is for a word that means one property or class")
+        raise SetupError(f"{position}: 'person' is true or false")
+    wording = Wording(**{key: texts[key] for key in _WORDING_KEYS}, person=person)
+    iris = tuple(dict.fromkeys(meanings))
+    entry = GlossaryEntry(texts["word"], iris, texts["same_as"], texts["query"], wording)
+    if wording and len(iris) != 1:
+        raise SetupError(f"{position}: a wording is for a word that means one property or class")
     if not entry.key:
-        raise SetupError(f"{place}: 'word' is the word or phrase to explain, as people write it")
+        raise SetupError(f"{position}: 'word' is the word or phrase to explain, as people write it")
     if sum(map(bool, (entry.means, entry.same_as, entry.query))) != 1:
-        raise SetupError(f"{place}: say what {entry.word!r} means by one of {', '.join(_MEANINGS)}")
+        raise SetupError(
+            f"{position}: say what {entry.word!r} means by one of {', '.join(_MEANING_KEYS)}"
+        )
     return entry
 
 
-def checked_instructions(text: object, place: str) -> str:
-    """Return instructions as they are kept; `SetupError` if they are no text, or too long."""
-    if not isinstance(text, str) or len(text) > _INSTRUCTIONS:
-        raise SetupError(f"{place}: 'instructions' is a text of at most {_INSTRUCTIONS} characters")
+def parse_instructions(text: object, position: str) -> str:
+    """Check and strip instructions; raises `SetupError` if they are no text or too long."""
+    if not isinstance(text, str) or len(text) > _MAX_INSTRUCTION_CHARACTERS:
+        raise SetupError(
+            f"{position}: 'instructions' is a text of at most {_MAX_INSTRUCTION_CHARACTERS} "
+            "characters"
+        )
     return text.strip()
 
 
 def check_size(glossary: Glossary) -> None:
-    """Raise `SetupError` for more entries than a glossary may have."""
-    if len(glossary.entries) > _MOST:
-        raise SetupError(f"a glossary has at most {_MOST:,} entries: remove some first")
+    """Raise `SetupError` if a glossary has too many entries."""
+    if len(glossary.entries) > _MAX_ENTRIES:
+        raise SetupError(f"a glossary has at most {_MAX_ENTRIES:,} entries: remove some first")
 
 
-def glossary_text(glossary: Glossary) -> str:
-    """Return a glossary as the file that `read_glossary` reads."""
-    return "\n".join(_blocks(glossary))
+def format_glossary(glossary: Glossary) -> str:
+    """Format a glossary as a file that `parse_glossary` reads."""
+    return "\n".join(_format_blocks(glossary))
 
 
-def _blocks(glossary: Glossary) -> Iterator[str]:
+def _format_blocks(glossary: Glossary) -> Iterator[str]:
     if glossary.instructions:
-        yield f"instructions = {toml_value(glossary.instructions)}\n"
-    for one in glossary.entries:
-        lines = (f"{key} = {toml_value(value)}" for key, value in one.table().items())
+        yield f"instructions = {to_toml(glossary.instructions)}\n"
+    for entry in glossary.entries:
+        lines = (f"{key} = {to_toml(value)}" for key, value in entry.to_table().items())
         yield "\n".join(("[[entry]]", *lines, ""))
 
 
-def toml_value(value: str | bool | Sequence[str]) -> str:
-    """Return a value as TOML has it: JSON's form, but for the character DEL, is TOML's too."""
+def to_toml(value: str | bool | Sequence[str]) -> str:
+    """Return a value as TOML, which equals JSON except for the character DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-_WORDS = (voc.SKOS_PREF_LABEL, voc.SKOS_ALT_LABEL, voc.SKOS_HIDDEN_LABEL)
-_QUERIES = (voc.SH_SELECT, voc.SH_ASK)
-_COMMENTS = (voc.RDFS_COMMENT, voc.SKOS_DEFINITION)
-_WHOLE = frozenset(map(NamedNode, (voc.SKOS_CONCEPT_SCHEME, voc.OWL_ONTOLOGY)))
-"""What is of such a kind is the graph or glossary as a whole."""
+_LABEL_PREDICATES = (voc.SKOS_PREF_LABEL, voc.SKOS_ALT_LABEL, voc.SKOS_HIDDEN_LABEL)
+_QUERY_PREDICATES = (voc.SH_SELECT, voc.SH_ASK)
+_COMMENT_PREDICATES = (voc.RDFS_COMMENT, voc.SKOS_DEFINITION)
+_GLOSSARY_CLASSES = frozenset(map(NamedNode, (voc.SKOS_CONCEPT_SCHEME, voc.OWL_ONTOLOGY)))
+"""Classes of nodes that stand for the complete graph or glossary."""
 
 
-def read_turtle_glossary(
-    text: str, place: str, *, format: RdfFormat = RdfFormat.TURTLE
+def parse_turtle_glossary(
+    text: str, source: str, *, format: RdfFormat = RdfFormat.TURTLE
 ) -> Glossary:
-    """Return the glossary in an RDF text; `SetupError` says what is wrong with it, and where.
+    """Parse a glossary from RDF; raises `SetupError` with the position of a fault.
 
-    A word that several classes have means what is of one of them.
+    A word that labels several classes means instances of any of them.
     """
-    statements, prefixes = parsed(text, place, format=format)
-    found: dict[tuple[str, ...], Entry] = {}
-    said: list[str] = []
+    statements, prefixes = parsed(text, source, format=format)
+    entries: dict[tuple[str, ...], GlossaryEntry] = {}
+    comments: list[str] = []
     for subject in statements.subjects:
-        one = Described(subject, statements)
-        said.extend(_comments(one, PrefixMap(prefixes)))
-        for entry in _entries(one, place):
-            other = found.get(entry.key)
-            found[entry.key] = entry if other is None else _of_both(other, entry, place)
-    if not (found or said):
+        node = Described(subject, statements)
+        comments.extend(_read_comments(node, PrefixMap(prefixes)))
+        for entry in _parse_entries(node, source):
+            previous = entries.get(entry.key)
+            entries[entry.key] = (
+                entry if previous is None else _merge_entries(previous, entry, source)
+            )
+    if not (entries or comments):
         raise SetupError(
-            f"{place} explains no word: put skos:altLabel on the classes, properties and things "
+            f"{source} explains no word: put skos:altLabel on the classes, properties and things "
             "that words mean"
         )
-    instructions = checked_instructions("\n".join(dict.fromkeys(said)), place)
-    return Glossary(instructions=instructions).with_entries(*found.values())
+    instructions = parse_instructions("\n".join(dict.fromkeys(comments)), source)
+    return Glossary(instructions=instructions).add_entries(*entries.values())
 
 
-def _entries(one: Described, place: str) -> Iterator[Entry]:
-    """A word for each of its labels, those of what is neither named nor joined its synonyms."""
-    query = next(filter(None, map(one.text, _QUERIES)), "")
-    united = [
-        term for head in one.nodes(voc.OWL_UNION_OF) for term in one.statements.listed(head.node)
+def _parse_entries(node: Described, source: str) -> Iterator[GlossaryEntry]:
+    """Yield an entry for each label; labels of unnamed nodes without a union are synonyms."""
+    query = next(filter(None, map(node.text, _QUERY_PREDICATES)), "")
+    members = [
+        term for head in node.nodes(voc.OWL_UNION_OF) for term in node.statements.listed(head.node)
     ]
-    means = [term.value for term in united if isinstance(term, NamedNode)]
-    means = means or list(one.iris(voc.SKOS_EXACT_MATCH))
-    if not (query or means) and isinstance(one.node, NamedNode):
-        means = [one.node.value]
-    name = "" if query or means else one.text(voc.SKOS_PREF_LABEL) or ""
-    labels = [text for key in _WORDS[bool(name) :] for text, _ in one.labelled(key)]
+    means = [term.value for term in members if isinstance(term, NamedNode)]
+    means = means or list(node.iris(voc.SKOS_EXACT_MATCH))
+    if not (query or means) and isinstance(node.node, NamedNode):
+        means = [node.node.value]
+    name = "" if query or means else node.text(voc.SKOS_PREF_LABEL) or ""
+    labels = [text for key in _LABEL_PREDICATES[bool(name) :] for text, _ in node.labelled(key)]
     if query and not labels:
-        raise SetupError(f"{place}: {one.node} has a query and no word: give it a skos:altLabel")
+        raise SetupError(f"{source}: {node.node} has a query and no word: give it a skos:altLabel")
     if labels and not (query or means or name):
         raise SetupError(
-            f"{place}: nothing says what {labels[0]!r} means: put its skos:altLabel on the class, "
+            f"{source}: nothing says what {labels[0]!r} means: put its skos:altLabel on the class, "
             "property or thing meant, or give another word of it as skos:prefLabel"
         )
     if query:
-        ontologies = one.objects(voc.SH_PREFIXES) or None
-        query = with_declared(query, one.statements.declared(ontologies))
+        ontologies = node.objects(voc.SH_PREFIXES) or None
+        query = with_declared(query, node.statements.declared(ontologies))
     for text in dict.fromkeys(labels):
         meaning = {"query": query} if query else {"means": means, "same_as": name}
-        yield entry_of({"word": text, **meaning}, place)
+        yield parse_entry({"word": text, **meaning}, source)
 
 
-def _of_both(known: Entry, entry: Entry, place: str) -> Entry:
-    """The entry of a word that stands at several subjects."""
-    if known.means and entry.means:
-        return replace(known, means=tuple(dict.fromkeys((*known.means, *entry.means))))
-    if (known.same_as, known.query) != (entry.same_as, entry.query):
-        raise twice(entry, known, place)
-    return known
+def _merge_entries(first: GlossaryEntry, entry: GlossaryEntry, source: str) -> GlossaryEntry:
+    """Merge the entries of a word that occurs at several subjects."""
+    if first.means and entry.means:
+        return replace(first, means=tuple(dict.fromkeys((*first.means, *entry.means))))
+    if (first.same_as, first.query) != (entry.same_as, entry.query):
+        raise to_duplicate_error(entry, first, source)
+    return first
 
 
-def _comments(one: Described, prefixes: PrefixMap) -> Iterator[str]:
-    texts = [text.strip() for key in _COMMENTS for text, _ in one.labelled(key)]
-    if _WHOLE.intersection(one.objects(voc.RDF_TYPE)):
+def _read_comments(node: Described, prefixes: PrefixMap) -> Iterator[str]:
+    texts = [text.strip() for key in _COMMENT_PREDICATES for text, _ in node.labelled(key)]
+    if _GLOSSARY_CLASSES.intersection(node.objects(voc.RDF_TYPE)):
         yield from texts
-    elif isinstance(one.node, NamedNode):
-        yield from (f"{prefixes.shorten(one.node.value)}: {text}" for text in texts)
+    elif isinstance(node.node, NamedNode):
+        yield from (f"{prefixes.shorten(node.node.value)}: {text}" for text in texts)
 
 
-def turtle_glossary(glossary: Glossary, prefixes: PrefixMap) -> str:
-    """Return a glossary as Turtle, which `read_turtle_glossary` reads as the same glossary."""
-    body = "\n".join(_statements(glossary, prefixes))
+def format_turtle_glossary(glossary: Glossary, prefixes: PrefixMap) -> str:
+    """Format a glossary as Turtle that `parse_turtle_glossary` reads as the same glossary."""
+    body = "\n".join(_format_statements(glossary, prefixes))
     return f"{prefixes.header(body)}\n{body}"
 
 
-def _statements(glossary: Glossary, prefixes: PrefixMap) -> Iterator[str]:
-    name = prefixes.shorten
+def _format_statements(glossary: Glossary, prefixes: PrefixMap) -> Iterator[str]:
+    shorten = prefixes.shorten
     if glossary.instructions:
-        told = f"{name(voc.RDFS_COMMENT)} {turtle_text(glossary.instructions)}"
-        yield f"[] a {name(voc.SKOS_CONCEPT_SCHEME)} ;\n    {told} .\n"
-    for one in glossary.entries:
-        label = f"{name(voc.SKOS_ALT_LABEL)} {turtle_text(one.word)}"
-        means = [*map(name, one.means)]
+        comment = f"{shorten(voc.RDFS_COMMENT)} {turtle_text(glossary.instructions)}"
+        yield f"[] a {shorten(voc.SKOS_CONCEPT_SCHEME)} ;\n    {comment} .\n"
+    for entry in glossary.entries:
+        label = f"{shorten(voc.SKOS_ALT_LABEL)} {turtle_text(entry.word)}"
+        means = [*map(shorten, entry.means)]
         if len(means) == 1:
             yield f"{means[0]} {label} .\n"
         elif means:
-            yield f"[] {name(voc.OWL_UNION_OF)} ( {' '.join(means)} ) ;\n    {label} .\n"
-        elif one.same_as:
-            yield f"[] {name(voc.SKOS_PREF_LABEL)} {turtle_text(one.same_as)} ;\n    {label} .\n"
+            yield f"[] {shorten(voc.OWL_UNION_OF)} ( {' '.join(means)} ) ;\n    {label} .\n"
+        elif entry.same_as:
+            yield (
+                f"[] {shorten(voc.SKOS_PREF_LABEL)} {turtle_text(entry.same_as)} ;\n    {label} .\n"
+            )
         else:
-            words = (token.text.upper() for token in lexed(one.query).given)
+            words = (token.text.upper() for token in lexed(entry.query).given)
             form = next((word for word in words if word in ("SELECT", "ASK")), "SELECT")
-            asks = voc.SH_ASK if form == "ASK" else voc.SH_SELECT
-            yield f"[] {name(asks)} {turtle_text(one.query)} ;\n    {label} .\n"
+            predicate = voc.SH_ASK if form == "ASK" else voc.SH_SELECT
+            yield f"[] {shorten(predicate)} {turtle_text(entry.query)} ;\n    {label} .\n"
 
 
-MOST: Final = 16
-"""So many notes a graph has at most: the oldest go."""
-LONGEST: Final = 300
-"""So many characters a note has at most."""
+MAX_NOTES: Final = 16
+"""Maximum number of notes of a graph; the oldest are dropped."""
+MAX_NOTE_CHARACTERS: Final = 300
+"""Maximum length of a note."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence about a graph, the day when it was kept (ISO 8601), the graph's snapshot then."""
+    """A sentence about a graph.
+
+    Attributes:
+        text: The sentence.
+        kept: Date of the note, in ISO 8601.
+        snapshot: The graph's snapshot at that date.
+    """
 
     text: str
     kept: str = ""
@@ -390,19 +422,22 @@ class Note:
 
     @property
     def key(self) -> str:
-        """Its text as far as it matters: notes that have the same are the same."""
+        """The normalized text; notes with equal keys are duplicates."""
         return self.text.casefold().rstrip(" .!;")
 
 
-def on_one_line(text: str) -> str:
-    """Return a text with one space for any, and for what is no character to be seen."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+def to_one_line(text: str) -> str:
+    """Return a text on one line, with invisible characters and repeated spaces as one space."""
+    return " ".join(
+        "".join(character if character.isprintable() else " " for character in text).split()
+    )
 
 
-def notes_in(path: Path) -> tuple[Note, ...]:
-    """Return the notes in a file, within the bounds; none if there is no file.
+def read_notes(path: Path) -> tuple[Note, ...]:
+    """Read the notes of a file, up to the limits; empty if there is no file.
 
-    Raises `SetupError` if it cannot be read: then it was written by hand.
+    Raises:
+        SetupError: The file is invalid, probably after manual editing.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -410,55 +445,66 @@ def notes_in(path: Path) -> tuple[Note, ...]:
         return ()
     except (OSError, UnicodeDecodeError) as error:
         raise SetupError(f"the notes {path} cannot be read: {error}") from error
-    return _bounded([_note(line, f"{path}:{at}") for at, line in enumerate(lines, 1) if line])
+    return _drop_oldest(
+        [_parse_note(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line]
+    )
 
 
-def keep(path: Path, text: str, snapshot: str) -> bool:
-    """Keep a note, and return whether it is new; one that was kept before is the newest then.
+def add_note(path: Path, text: str, snapshot: str) -> bool:
+    """Add a note as the newest; return False if it existed before.
 
-    Raises `ValueError` for a text that is empty or too long, `SetupError` if it cannot be kept.
+    Raises:
+        ValueError: The text is empty or too long.
+        SetupError: The note cannot be written.
     """
-    line = on_one_line(text)
+    line = to_one_line(text)
     if not line:
         raise ValueError("a note is a sentence: this one is empty")
-    if len(line) > LONGEST:
-        raise ValueError(f"a note has at most {LONGEST} characters, this one has {len(line):,}")
+    if len(line) > MAX_NOTE_CHARACTERS:
+        raise ValueError(
+            f"a note has at most {MAX_NOTE_CHARACTERS} characters, this one has {len(line):,}"
+        )
     note = Note(line, datetime.now(UTC).date().isoformat(), snapshot)
     before: list[Note] = []
 
-    def change(notes: Sequence[Note]) -> Sequence[Note]:
-        before.extend(one for one in notes if one.key == note.key)
-        return [*(one for one in notes if one.key != note.key), note]
+    def append_note(notes: Sequence[Note]) -> Sequence[Note]:
+        before.extend(other_note for other_note in notes if other_note.key == note.key)
+        return [*(other_note for other_note in notes if other_note.key != note.key), note]
 
-    changed(path, change)
+    update_notes(path, append_note)
     return not before
 
 
-def changed(path: Path, change: Callable[[Sequence[Note]], Sequence[Note]]) -> tuple[Note, ...]:
-    """Write what a change makes of the notes in a file, and return it; nothing if it raises.
+def update_notes(
+    path: Path, transform: Callable[[Sequence[Note]], Sequence[Note]]
+) -> tuple[Note, ...]:
+    """Update the notes of a file with a function, under a lock, and return them.
 
-    One process at a time does it. Raises `SetupError` if the file cannot be written.
+    Writes nothing if the function raises.
+
+    Raises:
+        SetupError: The file cannot be written.
     """
     try:
-        with locked(path.with_name(f".{path.name}.lock")):
-            made = _bounded(change(notes_in(path)))
-            lines = (json.dumps(asdict(one), ensure_ascii=False) for one in made)
-            write_whole(path, "".join(f"{line}\n" for line in lines))
+        with lock_file(path.with_name(f".{path.name}.lock")):
+            updated = _drop_oldest(transform(read_notes(path)))
+            lines = (json.dumps(asdict(note), ensure_ascii=False) for note in updated)
+            write_text_atomically(path, "".join(f"{line}\n" for line in lines))
     except OSError as error:
-        raise refused(f"the notes {path} cannot be written", error) from error
-    return made
+        raise to_setup_error(f"the notes {path} cannot be written", error) from error
+    return updated
 
 
-def _bounded(notes: Sequence[Note]) -> tuple[Note, ...]:
-    return tuple(notes[-MOST:])
+def _drop_oldest(notes: Sequence[Note]) -> tuple[Note, ...]:
+    return tuple(notes[-MAX_NOTES:])
 
 
-def _note(line: str, place: str) -> Note:
+def _parse_note(line: str, position: str) -> Note:
     try:
         match json.loads(line):
-            case {"text": str(text), **more}:
-                kept, snapshot = (str(more.get(key, "")) for key in ("kept", "snapshot"))
-                return Note(on_one_line(text)[:LONGEST], kept, snapshot)
+            case {"text": str(text), **fields}:
+                date, snapshot = (str(fields.get(key, "")) for key in ("kept", "snapshot"))
+                return Note(to_one_line(text)[:MAX_NOTE_CHARACTERS], date, snapshot)
     except ValueError:
         pass
-    raise SetupError(f'{place}: no note: a line is {{"text": …, "kept": …, "snapshot": …}}')
+    raise SetupError(f'{position}: no note: a line is {{"text": …, "kept": …, "snapshot": …}}')

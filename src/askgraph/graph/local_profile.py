@@ -1,9 +1,8 @@
-"""The profile of a graph whose triples lie in arrays: everything counted, nothing sampled.
+"""Profile a graph whose triples are in arrays: everything is counted, nothing sampled.
 
-A Wikibase has words of its own for `rdf:type` and `rdfs:subClassOf`: what its items are is said by
-two of its properties, and `rdf:type` is left to the nodes that only carry statements. Which two
-these are, the shape of the graph tells (`own_types`): nearly everything has the one, and it leads
-to classes, which the other one orders.
+A Wikibase has its own predicates for `rdf:type` and `rdfs:subClassOf`, and uses `rdf:type` only for
+statement nodes. `detect_own_types` recognizes the two by the structure of the graph: nearly every
+entity has the first, and the second orders the classes that the first leads to.
 """
 
 from collections import Counter, defaultdict
@@ -20,41 +19,42 @@ from askgraph.graph.arrays import (
     GraphArrays,
     Ids,
     TermTable,
-    distinct,
-    in_both,
-    names_of,
-    objects_of,
-    tallied,
-    texts_of,
+    deduplicate,
+    get_names,
+    get_objects,
+    get_texts,
+    intersect,
+    tally_ids,
 )
-from askgraph.graph.literals import Sort, split_literal
-from askgraph.graph.names import is_hierarchy, name_score, naming_role
+from askgraph.graph.literals import ValueKind, split_literal
+from askgraph.graph.names import detect_naming_role, is_hierarchy, score_name_predicate
 from askgraph.graph.profile import (
     ClassProfile,
     Counts,
     Partition,
     PredicateProfile,
     Profile,
-    complete,
-    sorted_counts,
-    standard_naming,
+    build_complete_parts,
+    get_standard_role,
+    sort_counts,
 )
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import OwnTypes
 
-_SAMPLE = 2000
-_COUNTED = 100_000
+_SAMPLE_SIZE = 2000
+_MAX_COUNTED_LITERALS = 100_000
 
 
-def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
-    """Profile a whole graph; time grows with its triples, not with classes times predicates."""
-    predicates = tuple(_predicate(graph, p) for p in range(len(graph.predicates)))
-    inverses = _inverses(graph, predicates)
+def build_profile(graph: GraphArrays, *, source: str = "") -> Profile:
+    """Profile a complete graph; time grows with its triples, not with classes times predicates."""
+    predicates = tuple(_build_predicate(graph, p) for p in range(len(graph.predicates)))
+    inverses = _find_inverses(graph, predicates)
     predicates = tuple(
         replace(p, inverse_of=tuple(sorted(inverses[p.iri] - {p.iri}))) for p in predicates
     )
     classes = [
-        _class(graph, iri, members, predicates) for iri, members in _instances(graph).items()
+        _build_class(graph, iri, members, predicates)
+        for iri, members in _collect_instances(graph).items()
     ]
     languages: Counter[str] = Counter()
     for p in predicates:
@@ -66,36 +66,40 @@ def profile_of(graph: GraphArrays, *, source: str = "") -> Profile:
         languages=tuple(languages.most_common()),
         source=source,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        partitions=partitions_of(graph),
-        types=tuple(own_types(graph).items()),
-        described=_described(graph),
+        partitions=build_partitions(graph),
+        types=tuple(detect_own_types(graph).items()),
+        described=_read_description(graph),
     )
-    return replace(profile, completeness=complete(profile))
+    return replace(profile, completeness=build_complete_parts(profile))
 
 
-def _inverses(graph: GraphArrays, predicates: Sequence[PredicateProfile]) -> Mapping[str, set[str]]:
-    """Return the predicates that are declared to be another one's inverse, or say just that."""
+def _find_inverses(
+    graph: GraphArrays, predicates: Sequence[PredicateProfile]
+) -> Mapping[str, set[str]]:
+    """Return the inverses of each predicate, declared or with exactly reversed triples."""
     inverses: dict[str, set[str]] = defaultdict(set)
-    turned: dict[tuple[int, int, int], list[PredicateProfile]] = defaultdict(list)
-    linking = [p for p in predicates if p.object_classes and p.triples > 1]
-    for q in linking:
-        turned[q.triples, q.objects, q.subjects].append(q)
+    by_reversed_size: dict[tuple[int, int, int], list[PredicateProfile]] = defaultdict(list)
+    link_predicates = [p for p in predicates if p.object_classes and p.triples > 1]
+    for q in link_predicates:
+        by_reversed_size[q.triples, q.objects, q.subjects].append(q)
     pairs = [(p.iri, q) for p in predicates for q in p.inverse_of]
-    for p in linking:
-        forwards = graph.between(0, len(graph.terms), graph.number(p.iri) or 0)
-        for q in turned[p.triples, p.subjects, p.objects]:
+    for p in link_predicates:
+        forwards = graph.get_edges_in_range(
+            0, len(graph.terms), graph.get_predicate_number(p.iri) or 0
+        )
+        for q in by_reversed_size[p.triples, p.subjects, p.objects]:
             if p.iri < q.iri:
-                number = graph.number(q.iri) or 0
-                backwards = graph.between(0, len(graph.terms), number, inverse=True)
+                number = graph.get_predicate_number(q.iri) or 0
+                backwards = graph.get_edges_in_range(0, len(graph.terms), number, inverse=True)
                 if all(map(np.array_equal, forwards, backwards)):
                     pairs.append((p.iri, q.iri))
-    for one, other in pairs:
-        inverses[one].add(other)
-        inverses[other].add(one)
+    for first, second in pairs:
+        inverses[first].add(second)
+        inverses[second].add(first)
     return inverses
 
 
-_WHOLES = (
+_DATASET_CLASSES = (
     v.VOID_DATASET,
     "http://www.w3.org/ns/dcat#Dataset",
     v.SCHEMA_HTTPS + "Dataset",
@@ -104,277 +108,321 @@ _WHOLES = (
 )
 
 
-def _described(graph: GraphArrays) -> tuple[tuple[str, str], ...]:
-    """What the graph says of itself: of the one data set that it describes, else the ontology."""
-    kinds = (objects_of(graph, kind, v.RDF_TYPE, inverse=True) for kind in _WHOLES)
-    found = (texts_of(graph, *some, v.DESCRIPTION_PREDICATES) for some in kinds if len(some) == 1)
-    return next(filter(None, found), ())
+def _read_description(graph: GraphArrays) -> tuple[tuple[str, str], ...]:
+    """Return the description of the graph's only dataset, else of its ontology."""
+    datasets = (get_objects(graph, kind, v.RDF_TYPE, inverse=True) for kind in _DATASET_CLASSES)
+    descriptions = (
+        get_texts(graph, *dataset, v.DESCRIPTION_PREDICATES)
+        for dataset in datasets
+        if len(dataset) == 1
+    )
+    return next(filter(None, descriptions), ())
 
 
-def _instances(graph: GraphArrays) -> dict[str, Ids]:
-    kind = graph.number(v.RDF_TYPE)
-    if kind is None:
+def _collect_instances(graph: GraphArrays) -> dict[str, Ids]:
+    type_number = graph.get_predicate_number(v.RDF_TYPE)
+    if type_number is None:
         return {}
-    classes = graph.ends(kind, inverse=True)
+    classes = graph.get_ends(type_number, inverse=True)
     return {
-        graph.terms.value(int(c)): graph.step(np.array([c], dtype=np.int32), kind, inverse=True)
+        graph.terms.get_value(int(c)): graph.step(
+            np.array([c], dtype=np.int32), type_number, inverse=True
+        )
         for c in classes
         if graph.terms.is_iri(int(c))
     }
 
 
-def _class(
+def _build_class(
     graph: GraphArrays, iri: str, members: Ids, predicates: tuple[PredicateProfile, ...]
 ) -> ClassProfile:
-    named = []
-    for number, count in zip(*graph.predicates_of(members), strict=True):
+    scored_names = []
+    for number, count in zip(*graph.count_predicates(members), strict=True):
         predicate = predicates[number]
         if predicate.naming == "name" and count >= 0.5 * len(members):
-            bearers, names = graph.pairs(members, int(number))
-            coverage, different = len(distinct(bearers)) / len(members), len(distinct(names))
-            score = name_score(predicate.iri, iri, coverage, different / len(names))
-            named.append((score, predicate.iri))
-    name = max(named)[1] if named else None
+            bearers, names = graph.get_edges(members, int(number))
+            coverage, distinct_count = (
+                len(deduplicate(bearers)) / len(members),
+                len(deduplicate(names)),
+            )
+            score = score_name_predicate(predicate.iri, iri, coverage, distinct_count / len(names))
+            scored_names.append((score, predicate.iri))
+    name = max(scored_names)[1] if scored_names else None
     return ClassProfile(
         iri=iri,
         instances=len(members),
-        names=names_of(graph, iri),
-        parents=objects_of(graph, iri, v.RDFS_SUB_CLASS_OF),
+        names=get_names(graph, iri),
+        parents=get_objects(graph, iri, v.RDFS_SUB_CLASS_OF),
         name_predicate=name,
-        nary=name is None and _links(graph, members) >= 2,
+        nary=name is None and _count_links(graph, members) >= 2,
     )
 
 
-def _links(graph: GraphArrays, members: Ids) -> float:
-    sample = members[:_SAMPLE]
-    linked = 0
-    for predicate in graph.predicates_of(sample)[0]:
-        iri = graph.iri_of(int(predicate))
+def _count_links(graph: GraphArrays, members: Ids) -> float:
+    sample = members[:_SAMPLE_SIZE]
+    link_count = 0
+    for predicate in graph.count_predicates(sample)[0]:
+        iri = graph.get_predicate_iri(int(predicate))
         if iri in (v.RDF_TYPE, v.OWL_SAME_AS):
             continue
-        sources, targets = graph.pairs(sample, int(predicate))
+        sources, targets = graph.get_edges(sample, int(predicate))
         if len(targets) and not graph.terms.is_literal(int(targets[0])):
-            linked += len(distinct(sources))
-    return linked / len(sample)
+            link_count += len(deduplicate(sources))
+    return link_count / len(sample)
 
 
-def _predicate(graph: GraphArrays, number: int) -> PredicateProfile:
-    iri = graph.iri_of(number)
-    subjects, objects = graph.ends(number), graph.ends(number, inverse=True)
+def _build_predicate(graph: GraphArrays, number: int) -> PredicateProfile:
+    iri = graph.get_predicate_iri(number)
+    subjects, objects = graph.get_ends(number), graph.get_ends(number, inverse=True)
     literals = objects[objects < graph.terms.first_iri]
     resources = objects[objects >= graph.terms.first_iri]
-    datatypes, languages = _literal_types(graph, number, len(literals))
+    datatypes, languages = _count_literal_types(graph, number, len(literals))
     draft = PredicateProfile(
         iri=iri,
-        triples=graph.size(number),
+        triples=graph.count_triples(number),
         subjects=len(subjects),
         objects=len(objects),
-        names=names_of(graph, iri),
-        subject_classes=_classes_of(graph, subjects),
-        object_classes=_classes_of(graph, resources)
+        names=get_names(graph, iri),
+        subject_classes=_count_classes(graph, subjects),
+        object_classes=_count_classes(graph, resources)
         or (((v.RDFS_RESOURCE, len(resources)),) if len(resources) else ()),
         datatypes=datatypes,
         languages=languages,
         transitive=is_hierarchy(graph, number),
-        inverse_of=objects_of(graph, iri, v.OWL_INVERSE_OF),
+        inverse_of=get_objects(graph, iri, v.OWL_INVERSE_OF),
     )
-    samples = [graph.terms.value(int(at)) for at in literals[:: max(1, len(literals) // 200)]]
-    texts = bool(len(literals)) and float(np.mean(graph.sorts[literals] == Sort.TEXT)) > 0.8
-    role = naming_role(draft, samples) if texts else standard_naming(iri)
+    samples = [
+        graph.terms.get_value(int(term_id)) for term_id in literals[:: max(1, len(literals) // 200)]
+    ]
+    is_textual = (
+        bool(len(literals)) and float(np.mean(graph.sorts[literals] == ValueKind.TEXT)) > 0.8
+    )
+    role = detect_naming_role(draft, samples) if is_textual else get_standard_role(iri)
     return replace(draft, naming=role if draft.datatypes else "")
 
 
-def _classes_of(graph: GraphArrays, nodes: Ids) -> Counts:
-    kind = graph.number(v.RDF_TYPE)
-    if kind is None or not len(nodes):
+def _count_classes(graph: GraphArrays, nodes: Ids) -> Counts:
+    type_number = graph.get_predicate_number(v.RDF_TYPE)
+    if type_number is None or not len(nodes):
         return ()
-    classes, counts = tallied(graph.pairs(nodes, kind)[1])
-    named = zip(classes.tolist(), counts.tolist(), strict=True)
-    return sorted_counts(
-        Counter({graph.terms.value(cls): n for cls, n in named if graph.terms.is_iri(cls)})
+    classes, counts = tally_ids(graph.get_edges(nodes, type_number)[1])
+    class_counts = zip(classes.tolist(), counts.tolist(), strict=True)
+    return sort_counts(
+        Counter(
+            {graph.terms.get_value(cls): n for cls, n in class_counts if graph.terms.is_iri(cls)}
+        )
     )
 
 
-def _literal_types(graph: GraphArrays, predicate: int, literals: int) -> tuple[Counts, Counts]:
-    """Datatypes and languages with their numbers of triples; of very many, scaled up."""
+def _count_literal_types(
+    graph: GraphArrays, predicate: int, literals: int
+) -> tuple[Counts, Counts]:
+    """Return datatypes and languages with their numbers of triples, scaled up from a sample."""
     datatypes: Counter[str] = Counter()
     languages: Counter[str] = Counter()
-    ends, counts = tallied(graph.between(0, graph.terms.first_iri, predicate, inverse=True)[0])
-    step = max(1, literals // _COUNTED)
-    for at, count in zip(ends[::step].tolist(), counts[::step].tolist(), strict=True):
-        datatype, language = _kind(graph.terms, at)
+    ends, counts = tally_ids(
+        graph.get_edges_in_range(0, graph.terms.first_iri, predicate, inverse=True)[0]
+    )
+    step = max(1, literals // _MAX_COUNTED_LITERALS)
+    for term_id, count in zip(ends[::step].tolist(), counts[::step].tolist(), strict=True):
+        datatype, language = _get_literal_type(graph.terms, term_id)
         datatypes[datatype] += step * count
         if language:
             languages[language] += step * count
     return tuple(datatypes.most_common()), tuple(languages.most_common())
 
 
-def _kind(terms: TermTable, at: int) -> tuple[str, str | None]:
+def _get_literal_type(terms: TermTable, term_id: int) -> tuple[str, str | None]:
     """Return the datatype and the language of a literal."""
-    text = terms.text(at)
-    return _kind_of_ending(text[text.rindex('"') :])
+    text = terms.get_text(term_id)
+    return _parse_literal_suffix(text[text.rindex('"') :])
 
 
 @lru_cache(maxsize=1000)
-def _kind_of_ending(ending: str) -> tuple[str, str | None]:
-    return split_literal(f'"{ending}')[1:]
+def _parse_literal_suffix(suffix: str) -> tuple[str, str | None]:
+    return split_literal(f'"{suffix}')[1:]
 
 
-_READ = 100_000  # literals of one predicate whose datatypes are read; of more, evenly chosen
+_MAX_READ_LITERALS = (
+    100_000  # literals of one predicate whose datatypes are read; of more, evenly chosen
+)
 
 
-def partitions_of(graph: GraphArrays) -> tuple[Partition, ...]:
-    """Return the partitions of all classes, in order of class and predicate.
+def build_partitions(graph: GraphArrays) -> tuple[Partition, ...]:
+    """Return the partitions of all classes, ordered by class and predicate.
 
-    All numbers are exact, but for datatypes of a predicate that has several of them over more than
-    100,000 different literals.
+    All numbers are exact, except datatypes of a predicate with several of them over more than
+    100,000 distinct literals.
     """
-    groups = _groups(graph)
-    found: list[Partition] = []
+    groups = _group_by_classes(graph)
+    partitions: list[Partition] = []
     if groups is not None:
         for number in range(len(graph.predicates)):
-            found += _partitions(graph, number, groups)
-    return tuple(sorted(found, key=lambda one: (one.cls, one.predicate)))
+            partitions += _build_predicate_partitions(graph, number, groups)
+    return tuple(sorted(partitions, key=lambda partition: (partition.cls, partition.predicate)))
 
 
 @dataclass(frozen=True)
-class _Groups:
-    """The group of each node (0: of no class), and the classes of each group."""
+class _ClassGroups:
+    """Nodes grouped by their set of classes.
 
-    of: NDArray[np.int64]
+    Attributes:
+        numbers: Group of each node; 0 for nodes without a class.
+        classes: Classes of each group.
+    """
+
+    numbers: NDArray[np.int64]
     classes: tuple[tuple[str, ...], ...]
 
 
-def _groups(graph: GraphArrays) -> _Groups | None:
-    kind = graph.number(v.RDF_TYPE)
-    if kind is None:
+def _group_by_classes(graph: GraphArrays) -> _ClassGroups | None:
+    type_number = graph.get_predicate_number(v.RDF_TYPE)
+    if type_number is None:
         return None
-    nodes, classes = graph.pairs(graph.ends(kind), kind)
-    named = (classes >= graph.terms.first_iri) & (classes < graph.terms.first_blank)
-    nodes, classes = nodes[named], classes[named]
+    nodes, classes = graph.get_edges(graph.get_ends(type_number), type_number)
+    is_class_iri = (classes >= graph.terms.first_iri) & (classes < graph.terms.first_blank)
+    nodes, classes = nodes[is_class_iri], classes[is_class_iri]
     members, starts = np.unique(nodes, return_index=True)
     if not len(members):
         return None
     weights = np.random.default_rng(7).integers(1, 2**62, size=len(graph.terms), dtype=np.int64)
-    marks = np.add.reduceat(weights[classes], starts)
-    _, firsts, group = np.unique(marks, return_index=True, return_inverse=True)
+    hashes = np.add.reduceat(weights[classes], starts)
+    _, firsts, group = np.unique(hashes, return_index=True, return_inverse=True)
     ends = np.append(starts[1:], len(nodes))
-    listed = [
-        tuple(graph.terms.value(int(c)) for c in classes[starts[at] : ends[at]]) for at in firsts
+    class_lists = [
+        tuple(graph.terms.get_value(int(c)) for c in classes[starts[index] : ends[index]])
+        for index in firsts
     ]
-    of = np.zeros(len(graph.terms), dtype=np.int64)
-    of[members] = group + 1
-    return _Groups(of, ((), *listed))
+    numbers = np.zeros(len(graph.terms), dtype=np.int64)
+    numbers[members] = group + 1
+    return _ClassGroups(numbers, ((), *class_lists))
 
 
-def _partitions(graph: GraphArrays, number: int, groups: _Groups) -> Iterator[Partition]:
-    subjects, objects = graph.between(0, len(graph.terms), number)
+def _build_predicate_partitions(
+    graph: GraphArrays, number: int, groups: _ClassGroups
+) -> Iterator[Partition]:
+    subjects, objects = graph.get_edges_in_range(0, len(graph.terms), number)
     targets: dict[str, Counter[str]] = defaultdict(Counter)
     datatypes: dict[str, Counter[str]] = defaultdict(Counter)
-    literal = objects < graph.terms.first_iri
-    pairs = (groups.of[subjects[~literal]], groups.of[objects[~literal]])
-    for source, target, count in _pair_counts(*pairs, len(groups.classes)):
+    is_literal = objects < graph.terms.first_iri
+    pairs = (groups.numbers[subjects[~is_literal]], groups.numbers[objects[~is_literal]])
+    for source, target, count in _count_pairs(*pairs, len(groups.classes)):
         for cls in groups.classes[source]:
-            for other in groups.classes[target] or (v.RDFS_RESOURCE,):
-                targets[cls][other] += count
-    kinds, names = _datatypes(graph, objects[literal])
-    for source, kind, count in _pair_counts(groups.of[subjects[literal]], kinds, len(names)):
+            for target_class in groups.classes[target] or (v.RDFS_RESOURCE,):
+                targets[cls][target_class] += count
+    kinds, names = _number_datatypes(graph, objects[is_literal])
+    for source, kind, count in _count_pairs(
+        groups.numbers[subjects[is_literal]], kinds, len(names)
+    ):
         for cls in groups.classes[source]:
             datatypes[cls][names[kind]] += count
-    iri = graph.iri_of(number)
-    for cls, sizes in _sizes(graph, number, groups):
-        yield Partition(
-            cls, iri, *sizes, sorted_counts(targets[cls]), sorted_counts(datatypes[cls])
-        )
+    iri = graph.get_predicate_iri(number)
+    for cls, sizes in _iterate_sizes(graph, number, groups):
+        yield Partition(cls, iri, *sizes, sort_counts(targets[cls]), sort_counts(datatypes[cls]))
 
 
-def _sizes(
-    graph: GraphArrays, number: int, groups: _Groups
+def _iterate_sizes(
+    graph: GraphArrays, number: int, groups: _ClassGroups
 ) -> Iterator[tuple[str, tuple[int, int, int]]]:
-    """Yield each class at a predicate with its triples, its subjects, and their objects."""
+    """Yield each class of a predicate with its numbers of triples, subjects and objects."""
     size = len(groups.classes)
-    objects, subjects = graph.between(0, len(graph.terms), number, inverse=True)
-    of = groups.of[subjects]
-    triples = np.bincount(of, minlength=size)
-    having = np.bincount(groups.of[graph.ends(number)], minlength=size)
+    objects, subjects = graph.get_edges_in_range(0, len(graph.terms), number, inverse=True)
+    subject_groups = groups.numbers[subjects]
+    triples = np.bincount(subject_groups, minlength=size)
+    subject_counts = np.bincount(groups.numbers[graph.get_ends(number)], minlength=size)
     groups_of: dict[str, list[int]] = defaultdict(list)
     for group in np.flatnonzero(triples).tolist():
         for cls in groups.classes[group]:
             groups_of[cls].append(group)
-    keys = objects.astype(np.int64) << 32 | of
+    keys = objects.astype(np.int64) << 32 | subject_groups
     keys.sort(kind="stable")  # they nearly are
     keys = keys[np.diff(keys, prepend=-1) != 0]
     from_group, objects = keys & 0xFFFFFFFF, keys >> 32
     single = np.bincount(from_group, minlength=size)
-    for cls, its in groups_of.items():
-        if len(its) == 1:
-            distinct_objects = single[its[0]]
+    for cls, class_groups in groups_of.items():
+        if len(class_groups) == 1:
+            distinct_objects = single[class_groups[0]]
         else:
-            own = objects[np.isin(from_group, its)]
-            distinct_objects = np.count_nonzero(np.diff(own, prepend=-1))
-        yield cls, (int(triples[its].sum()), int(having[its].sum()), int(distinct_objects))
+            own_objects = objects[np.isin(from_group, class_groups)]
+            distinct_objects = np.count_nonzero(np.diff(own_objects, prepend=-1))
+        yield (
+            cls,
+            (
+                int(triples[class_groups].sum()),
+                int(subject_counts[class_groups].sum()),
+                int(distinct_objects),
+            ),
+        )
 
 
-def _pair_counts(
+def _count_pairs(
     first: NDArray[Any], second: NDArray[Any], size: int
 ) -> Iterator[tuple[int, int, int]]:
-    keys, counts = tallied(first * size + second)
+    keys, counts = tally_ids(first * size + second)
     for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
         yield key // size, key % size, count
 
 
-def _datatypes(graph: GraphArrays, literals: Ids) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the number of each literal's datatype, and the datatypes."""
-    known = distinct(literals)
+def _number_datatypes(graph: GraphArrays, literals: Ids) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the number of each literal's datatype, and the list of datatypes."""
+    distinct_literals = deduplicate(literals)
     names: dict[str, int] = {}
     numbers = np.zeros(graph.terms.first_iri, dtype=np.int64)
-    step = max(1, len(known) // _READ)
-    for place in range(0, len(known), step):
-        datatype, _ = _kind(graph.terms, int(known[place]))
-        numbers[known[place : place + step]] = names.setdefault(datatype, len(names))
+    step = max(1, len(distinct_literals) // _MAX_READ_LITERALS)
+    for index in range(0, len(distinct_literals), step):
+        datatype, _ = _get_literal_type(graph.terms, int(distinct_literals[index]))
+        numbers[distinct_literals[index : index + step]] = names.setdefault(datatype, len(names))
     return numbers[literals], list(names)
 
 
-_CLASSES = 0.9
-"""So many of the ends of an own `rdf:type` are classes, and so many of its starts are none."""
-_MOST = 0.5
-"""So many of the things that any property tells of have it."""
+_MIN_CLASS_SHARE = 0.9
+"""Minimum share of the type predicate's objects that are classes."""
+_COMMON_SHARE = 0.5
+"""Share of subjects from which on a predicate is common."""
 
 
-def own_types(graph: GraphArrays) -> OwnTypes:
-    """Return the predicates of a Wikibase that say what things and classes are; empty elsewhere."""
-    claims = graph.number(v.WIKIBASE_DIRECT)
+def detect_own_types(graph: GraphArrays) -> OwnTypes:
+    """Return a Wikibase's predicates for types and superclasses; empty for other graphs."""
+    claims = graph.get_predicate_number(v.WIKIBASE_DIRECT)
     if claims is None:
         direct: list[int] = []
     else:
-        named = graph.ends(claims, inverse=True).tolist()
-        numbers = [graph.numbers[at] for at in named if at in graph.numbers]
-        direct = [at for at in numbers if graph.terms.is_iri(int(graph.ends(at, inverse=True)[-1]))]
+        claim_nodes = graph.get_ends(claims, inverse=True).tolist()
+        numbers = [graph.numbers[term_id] for term_id in claim_nodes if term_id in graph.numbers]
+        direct = [
+            term_id
+            for term_id in numbers
+            if graph.terms.is_iri(int(graph.get_ends(term_id, inverse=True)[-1]))
+        ]
     if not direct:
         return {}
-    starts = {number: graph.ends(number) for number in direct}
-    most = max(map(len, starts.values()))
+    starts = {number: graph.get_ends(number) for number in direct}
+    max_subjects = max(map(len, starts.values()))
     common = sorted(
-        (number for number in direct if len(starts[number]) >= _MOST * most),
+        (number for number in direct if len(starts[number]) >= _COMMON_SHARE * max_subjects),
         key=lambda number: -len(starts[number]),
     )
-    orders = [number for number in direct if is_hierarchy(graph, number)]
-    for kind in common:
-        ends = graph.ends(kind, inverse=True)
+    hierarchies = [number for number in direct if is_hierarchy(graph, number)]
+    for type_candidate in common:
+        ends = graph.get_ends(type_candidate, inverse=True)
         fitting = [
-            (len(_both(graph, order, ends)), order)
-            for order in orders
-            if order != kind
-            and len(_both(graph, order, ends)) >= _CLASSES * len(ends)
-            and len(_both(graph, order, starts[kind])) <= _MOST * len(starts[kind])
+            (len(_select_at_ends(graph, order, ends)), order)
+            for order in hierarchies
+            if order != type_candidate
+            and len(_select_at_ends(graph, order, ends)) >= _MIN_CLASS_SHARE * len(ends)
+            and len(_select_at_ends(graph, order, starts[type_candidate]))
+            <= _COMMON_SHARE * len(starts[type_candidate])
         ]
         if fitting:
-            above = max(fitting)[1]
-            return {v.RDF_TYPE: graph.iri_of(kind), v.RDFS_SUB_CLASS_OF: graph.iri_of(above)}
+            superclass_number = max(fitting)[1]
+            return {
+                v.RDF_TYPE: graph.get_predicate_iri(type_candidate),
+                v.RDFS_SUB_CLASS_OF: graph.get_predicate_iri(superclass_number),
+            }
     return {}
 
 
-def _both(graph: GraphArrays, order: int, nodes: Ids) -> Ids:
-    """Those of some nodes that stand at either end of a predicate."""
-    ends = (graph.ends(order), graph.ends(order, inverse=True))
-    return reduce(np.union1d, (in_both(nodes, some) for some in ends))
+def _select_at_ends(graph: GraphArrays, order: int, nodes: Ids) -> Ids:
+    """Return the nodes that occur at either end of a predicate."""
+    ends = (graph.get_ends(order), graph.get_ends(order, inverse=True))
+    return reduce(np.union1d, (intersect(nodes, end_nodes) for end_nodes in ends))

@@ -1,4 +1,4 @@
-"""Measures: the units of numbers, and the predicates that give the start and end of one thing."""
+"""Units of numbers, and pairs of predicates for the start and end of something."""
 
 import re
 import tomllib
@@ -15,20 +15,25 @@ from askgraph.graph.arrays import GraphArrays, Ids
 from askgraph.graph.profile import PredicateProfile, Profile
 from askgraph.index.names import folded, stem, tokens
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import local_name
+from askgraph.sparql.prefixes import get_local_name
 from askgraph.sparql.vocabulary import DATE_DATATYPES, WIKIBASE_RANK
 
-_OFTEN = 20  # times that each value is used, at least, in the mean
-_TEXTS = (v.XSD_STRING, v.RDF_LANG_STRING)
-_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$")
+_MIN_USES_PER_VALUE = 20  # times that each value is used, at least, in the mean
+_TEXT_DATATYPES = (v.XSD_STRING, v.RDF_LANG_STRING)
+_BRACKETED_SUFFIX = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*$")
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit: its size in the base of its dimension is `value * factor + offset`.
+    """A unit of measurement; a value in the dimension's base is `value * factor + offset`.
 
-    `name` is the word that a variable is called by, `scale` how many of what it names it is, `sign`
-    what stands behind a number, empty if only words do.
+    Attributes:
+        dimension: Name of the dimension, such as "time".
+        factor: Base units in one unit.
+        offset: Added after multiplication.
+        name: Word for variable names.
+        scale: Multiple of the unit that `name` stands for.
+        sign: Symbol shown after a number, empty if the unit has only a name.
     """
 
     dimension: str
@@ -38,193 +43,218 @@ class Unit:
     scale: float = 1.0
     sign: str = ""
 
-    def converted(self, value: float, other: "Unit") -> float:
-        """Return a value of this unit in another one of its dimension, to twelve digits."""
+    def convert(self, value: float, target: "Unit") -> float:
+        """Convert a value to another unit of the same dimension, rounded to twelve digits."""
         base = value * self.factor + self.offset
-        return float(f"{(base - other.offset) / other.factor:.12g}")
+        return float(f"{(base - target.offset) / target.factor:.12g}")
 
-    def times(self, scale: float) -> "Unit":
-        """Return so many of the unit as a unit: millions of kilometres."""
+    def scale_by(self, scale: float) -> "Unit":
+        """Return a multiple of the unit as a unit, such as millions of kilometres."""
         return replace(self, factor=self.factor * scale, scale=scale)
 
 
-_HOUR = 3600.0
-"""Seconds of the longest unit that is none of the calendar."""
+_SECONDS_PER_HOUR = 3600.0
+"""Seconds of the longest unit that is not a calendar unit."""
 
 
 def is_unit_like(profile: PredicateProfile) -> bool:
-    """Return whether a predicate has few texts that come again and again, and that name nothing."""
-    texts = sum(count for datatype, count in profile.datatypes if datatype in _TEXTS)
-    few = profile.objects * _OFTEN <= profile.triples
-    return few and texts * 2 > profile.triples and not profile.naming
+    """Return whether a predicate has few, often repeated texts that are not names."""
+    texts = sum(count for datatype, count in profile.datatypes if datatype in _TEXT_DATATYPES)
+    has_few_values = profile.objects * _MIN_USES_PER_VALUE <= profile.triples
+    return has_few_values and texts * 2 > profile.triples and not profile.naming
 
 
-def unit_at(words: Sequence[str], at: int) -> tuple[Unit, int] | None:
-    """Return the unit whose name starts at a folded word, and how many words it has.
+def match_unit(words: Sequence[str], start: int) -> tuple[Unit, int] | None:
+    """Return the unit whose name starts at a folded word, and its number of words.
 
-    >>> unit_at(("5", "square", "miles"), 1)[1]
+    >>> match_unit(("5", "square", "miles"), 1)[1]
     2
     """
-    for length in range(min(4, len(words) - at), 0, -1):
-        unit = _table().get(tuple(words[at : at + length]))
+    for length in range(min(4, len(words) - start), 0, -1):
+        unit = _build_unit_table().get(tuple(words[start : start + length]))
         if unit is not None:
             return unit, length
     return None
 
 
-def unit_of_text(text: str) -> Unit | None:
-    """Return the unit that a text is the name or the symbol of, as a whole."""
-    return _table().get(tuple(folded(word) for word in tokens(text)))
+def parse_unit(text: str) -> Unit | None:
+    """Return the unit whose name or symbol is the complete text, or None."""
+    return _build_unit_table().get(tuple(folded(word) for word in tokens(text)))
 
 
-def unit_by_iri(iri: str) -> Unit | None:
-    """Return the unit that an IRI of the QUDT vocabulary names."""
+def get_unit_by_iri(iri: str) -> Unit | None:
+    """Return the unit with this QUDT IRI, or None."""
     if not iri.startswith(v.QUDT_UNIT_SPACE):
         return None
-    return _qudt().get(iri[len(v.QUDT_UNIT_SPACE) :])
+    return _build_qudt_table().get(iri[len(v.QUDT_UNIT_SPACE) :])
 
 
-def unit_said(names: Iterable[str], descriptions: Iterable[str] = ()) -> Unit | None:
-    """Return the unit that a predicate's names or descriptions say its numbers are in.
+def detect_unit(names: Iterable[str], descriptions: Iterable[str] = ()) -> Unit | None:
+    """Detect the unit of a predicate's numbers from its names or descriptions.
 
-    In a name it stands in brackets, after "in", or last of several words ("massKg", "height_cm"); a
-    symbol of one letter only in brackets or after "in". In a description it stands after "in".
+    In a name, the unit stands in brackets, after "in", or last of several words ("massKg",
+    "height_cm"); a symbol of one letter only in brackets or after "in". In a description it stands
+    after "in".
     """
     for name in names:
-        unit = _named(name)
+        unit = _detect_unit_in_name(name)
         if unit is not None:
             return unit
     for text in descriptions:
-        unit = _after_in(tokens(text))
+        unit = _find_unit_after_in(tokens(text))
         if unit is not None:
             return unit
     return None
 
 
-def _named(name: str) -> Unit | None:
-    bracketed = _BRACKETS.search(name)
-    if bracketed is not None:
-        return unit_of_text(bracketed.group(1))
-    words = tokens(local_name(name).replace("_", " ")) if "/" in name else tokens(name)
-    unit = _after_in(words, last=True)
+def _detect_unit_in_name(name: str) -> Unit | None:
+    bracket_match = _BRACKETED_SUFFIX.search(name)
+    if bracket_match is not None:
+        return parse_unit(bracket_match.group(1))
+    words = tokens(get_local_name(name).replace("_", " ")) if "/" in name else tokens(name)
+    unit = _find_unit_after_in(words, last=True)
     if unit is not None:
         return unit
     for start in range(1, len(words)):
         if len(" ".join(words[start:])) > 1:
-            unit = _table().get(words[start:])
-            if unit is not None and not _may_be_a_date(unit, words[-1]):
+            unit = _build_unit_table().get(words[start:])
+            if unit is not None and not _is_time_noun(unit, words[-1]):
                 return unit
     return None
 
 
-def _may_be_a_date(unit: Unit, word: str) -> bool:
-    """Whether a last word is rather what is told than a unit: "birth year", "visiting days"."""
-    return unit.dimension == "time" and (unit.factor > _HOUR or word == unit.name)
+def _is_time_noun(unit: Unit, word: str) -> bool:
+    """Return whether a last word is a noun, not a unit: "birth year", "visiting days"."""
+    return unit.dimension == "time" and (unit.factor > _SECONDS_PER_HOUR or word == unit.name)
 
 
-def _after_in(words: Sequence[str], *, last: bool = False) -> Unit | None:
-    """Return the first unit after "in"; with `last` only one that ends the text."""
-    around, scales = _raw()["words"], _raw()["scales"]
-    for at, word in enumerate(words):
-        if word not in around["in"]:
+def _find_unit_after_in(words: Sequence[str], *, last: bool = False) -> Unit | None:
+    """Return the first unit after "in"; with `last`, only one that ends the text."""
+    unit_words, scales = _load_units_file()["words"], _load_units_file()["scales"]
+    for position, word in enumerate(words):
+        if word not in unit_words["in"]:
             continue
-        start, scale = at + 1, 1.0
-        while start < len(words) and (words[start] in scales or words[start] in around["of"]):
+        start, scale = position + 1, 1.0
+        while start < len(words) and (words[start] in scales or words[start] in unit_words["of"]):
             scale *= scales.get(words[start], 1.0)
             start += 1
-        found = unit_at(words, start)
-        if found is not None and not (last and start + found[1] < len(words)):
-            return found[0].times(scale) if scale != 1.0 else found[0]
+        match = match_unit(words, start)
+        if match is not None and not (last and start + match[1] < len(words)):
+            return match[0].scale_by(scale) if scale != 1.0 else match[0]
     return None
 
 
 @lru_cache(maxsize=1)
-def _raw() -> dict[str, Any]:
+def _load_units_file() -> dict[str, Any]:
     text = files("askgraph.graph").joinpath("units.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
 @lru_cache(maxsize=1)
-def _table() -> dict[tuple[str, ...], Unit]:
-    """Units by the folded words of their symbols and names; a symbol wins."""
-    found: dict[tuple[str, ...], Unit] = {}
+def _build_unit_table() -> dict[tuple[str, ...], Unit]:
+    """Build the table of units by the folded words of symbols and names; symbols win."""
+    units: dict[tuple[str, ...], Unit] = {}
     for key in ("symbols", "names"):
-        for entry in _raw()["units"]:
+        for entry in _load_units_file()["units"]:
             for text in entry[key]:
-                found.setdefault(tokens(text), _unit(entry))
-    return found
+                units.setdefault(tokens(text), _to_unit(entry))
+    return units
 
 
 @lru_cache(maxsize=1)
-def _qudt() -> dict[str, Unit]:
-    return {name: _unit(entry) for entry in _raw()["units"] for name in entry["qudt"]}
+def _build_qudt_table() -> dict[str, Unit]:
+    return {
+        name: _to_unit(entry) for entry in _load_units_file()["units"] for name in entry["qudt"]
+    }
 
 
-def _unit(entry: dict[str, Any]) -> Unit:
+def _to_unit(entry: dict[str, Any]) -> Unit:
     sign = entry.get("sign", next(iter(entry["symbols"]), ""))
     offset = entry.get("offset", 0.0)
     return Unit(entry["dimension"], entry["factor"], offset, entry["names"][0], sign=sign)
 
 
-_LIFE = 1  # which of the sets is of lives
-_IN_ORDER = 0.95
-"""The share of things whose end is not before their start, at least."""
+_LIFE_SET_NUMBER = 1  # which of the sets is of lives
+_MIN_ORDERED_SHARE = 0.95
+"""Minimum share of subjects whose end is not before their start."""
 
 
 @dataclass(frozen=True)
-class Span:
-    """Two predicates that give the start and the end (IRIs) of `things` things, maybe of a life."""
+class DateSpan:
+    """Two predicates (IRIs) for the start and the end of the same subjects.
+
+    Attributes:
+        start: Predicate of the start.
+        end: Predicate of the end.
+        subjects: Number of subjects with both.
+        life: Whether start and end are birth and death.
+    """
 
     start: str
     end: str
-    things: int
+    subjects: int
     life: bool = False
 
 
-_Pair = tuple[Span, PredicateProfile]
+_Pair = tuple[DateSpan, PredicateProfile]
 
 
 @dataclass(frozen=True)
-class Times:
-    """Spans, those of most things first; dates (IRIs) that are no part of one; the rank, if any.
+class TemporalPredicates:
+    """Predicates of a graph that carry dates.
 
-    The rank is the predicate by which statements are preferred or deprecated.
+    Attributes:
+        spans: Pairs of start and end, most subjects first.
+        dates: Date predicates (IRIs) outside of all spans.
+        rank: Predicate that marks statements as preferred or deprecated, if there is one.
     """
 
-    spans: tuple[Span, ...] = ()
+    spans: tuple[DateSpan, ...] = ()
     dates: tuple[str, ...] = ()
     rank: str | None = None
 
-    def ending(self, start: str) -> tuple[str, ...]:
-        """Return the predicates that end what a predicate starts."""
+    def get_end_predicates(self, start: str) -> tuple[str, ...]:
+        """Return the end predicates that belong to a start predicate."""
         return tuple(span.end for span in self.spans if span.start == start)
 
 
-def times_of(profile: Profile, arrays: GraphArrays | None = None) -> Times:
-    """Return the spans of a graph, by the names of its date predicates and by its data.
+def find_temporal_predicates(
+    profile: Profile, arrays: GraphArrays | None = None
+) -> TemporalPredicates:
+    """Find the spans of a graph from the names of its date predicates and its data.
 
-    A start and an end belong together if their names do, and if they stand at the same
-    things, the end after the start in 95 of 100; an end whose start has no such name is paired
-    with the one other date of the same things. Without `arrays`, if the data is not at hand,
-    names and classes decide alone.
+    A start and an end form a span if their names match and if they occur at the same subjects, the
+    end after the start for 95 %. An end whose start has no such name is paired with the only other
+    date of the same subjects. Without `arrays`, names and classes decide alone.
     """
-    dated = [p for p in profile.predicates if _is_dated(p)]
-    found: list[Span] = []
-    for end in dated:
-        pairs = [(span, start) for start in dated if (span := _span(start, end, arrays))]
-        named = [pair for pair in pairs if _fit(pair[1], end)] or _only(pairs, end)
-        if named:
-            best = max(named, key=lambda pair: (_fit(pair[1], end), pair[0].things))
+    date_predicates = [p for p in profile.predicates if _is_dated(p)]
+    spans: list[DateSpan] = []
+    for end in date_predicates:
+        pairs = [
+            (span, start) for start in date_predicates if (span := _build_span(start, end, arrays))
+        ]
+        matching_pairs = [
+            pair for pair in pairs if _score_name_match(pair[1], end)
+        ] or _keep_single_pair(pairs, end)
+        if matching_pairs:
+            best = max(
+                matching_pairs, key=lambda pair: (_score_name_match(pair[1], end), pair[0].subjects)
+            )
             start = best[1]
-            starts, ends = _read()[0][_LIFE]
-            found.append(replace(best[0], life=bool(_words(start) & starts and _words(end) & ends)))
-    found.sort(key=lambda span: (-span.things, span.start, span.end))
-    used = {iri for span in found for iri in (span.start, span.end)}
-    ranked = any(p.iri == WIKIBASE_RANK for p in profile.predicates)
-    return Times(
-        tuple(found),
-        tuple(p.iri for p in dated if p.iri not in used),
-        WIKIBASE_RANK if ranked else None,
+            starts, ends = _load_time_words()[0][_LIFE_SET_NUMBER]
+            spans.append(
+                replace(
+                    best[0],
+                    life=bool(_collect_stems(start) & starts and _collect_stems(end) & ends),
+                )
+            )
+    spans.sort(key=lambda span: (-span.subjects, span.start, span.end))
+    span_predicates = {iri for span in spans for iri in (span.start, span.end)}
+    has_rank = any(p.iri == WIKIBASE_RANK for p in profile.predicates)
+    return TemporalPredicates(
+        tuple(spans),
+        tuple(p.iri for p in date_predicates if p.iri not in span_predicates),
+        WIKIBASE_RANK if has_rank else None,
     )
 
 
@@ -233,77 +263,83 @@ def _is_dated(p: PredicateProfile) -> bool:
     return 2 * dates > p.triples
 
 
-def _only(pairs: Sequence[_Pair], end: PredicateProfile) -> Sequence[_Pair]:
-    """Return the one other date of the same things, if only the end says by its name what it is."""
-    says = any(_words(end) & ends for _, ends in _read()[0])
-    return pairs if says and len(pairs) == 1 and pairs[0][0].things > 1 else ()
+def _keep_single_pair(pairs: Sequence[_Pair], end: PredicateProfile) -> Sequence[_Pair]:
+    """Return the only date of the same subjects if just the end is recognizable by its name."""
+    has_end_name = any(_collect_stems(end) & ends for _, ends in _load_time_words()[0])
+    return pairs if has_end_name and len(pairs) == 1 and pairs[0][0].subjects > 1 else ()
 
 
-def _span(
+def _build_span(
     start: PredicateProfile, end: PredicateProfile, arrays: GraphArrays | None
-) -> Span | None:
-    """Return the two as a span, as far as the data allows it."""
+) -> DateSpan | None:
+    """Return the two predicates as a span if the data permits it, else None."""
     if start.iri == end.iri or start.datatypes[0][0] != end.datatypes[0][0]:
         return None
     if arrays is None:
-        own, other = ({iri for iri, _ in p.subject_classes} for p in (start, end))
-        together = bool(own & other) or not (own or other)
-        return Span(start.iri, end.iri, min(start.subjects, end.subjects)) if together else None
-    first, last = arrays.number(start.iri), arrays.number(end.iri)
+        start_classes, end_classes = ({iri for iri, _ in p.subject_classes} for p in (start, end))
+        share_classes = bool(start_classes & end_classes) or not (start_classes or end_classes)
+        return (
+            DateSpan(start.iri, end.iri, min(start.subjects, end.subjects))
+            if share_classes
+            else None
+        )
+    first, last = arrays.get_predicate_number(start.iri), arrays.get_predicate_number(end.iri)
     if first is None or last is None:
         return None
-    things = np.intersect1d(arrays.ends(first), arrays.ends(last), assume_unique=True)
-    if not len(things):
+    subjects = np.intersect1d(arrays.get_ends(first), arrays.get_ends(last), assume_unique=True)
+    if not len(subjects):
         return None
-    low, high = (_values(arrays, things, number) for number in (first, last))
-    known = ~(np.isnan(low) | np.isnan(high))
-    in_order = int((low[known] <= high[known]).sum())
-    if not known.any() or in_order < _IN_ORDER * int(known.sum()):
+    low, high = (_read_days(arrays, subjects, number) for number in (first, last))
+    has_both = ~(np.isnan(low) | np.isnan(high))
+    in_order = int((low[has_both] <= high[has_both]).sum())
+    if not has_both.any() or in_order < _MIN_ORDERED_SHARE * int(has_both.sum()):
         return None
-    return Span(start.iri, end.iri, len(things))
+    return DateSpan(start.iri, end.iri, len(subjects))
 
 
-def _values(arrays: GraphArrays, things: Ids, number: int) -> NDArray[np.float64]:
-    """One value of each thing, in days; nan if it is no literal."""
-    bearers, objects = arrays.pairs(things, number)
+def _read_days(arrays: GraphArrays, subjects: Ids, number: int) -> NDArray[np.float64]:
+    """Return one value per subject, in days; nan if it is not a literal."""
+    bearers, objects = arrays.get_edges(subjects, number)
     _, firsts = np.unique(bearers, return_index=True)
-    chosen = objects[firsts]
-    found = np.full(len(chosen), np.nan)
-    literal = chosen < arrays.terms.first_iri
-    found[literal] = arrays.values[chosen[literal]]
-    return found
+    first_objects = objects[firsts]
+    days = np.full(len(first_objects), np.nan)
+    literal = first_objects < arrays.terms.first_iri
+    days[literal] = arrays.values[first_objects[literal]]
+    return days
 
 
-def _fit(start: PredicateProfile, end: PredicateProfile) -> float:
-    """Return the fit of the names of two predicates; 0 if they do not go together."""
+def _score_name_match(start: PredicateProfile, end: PredicateProfile) -> float:
+    """Return how well the names of two predicates match; 0 if they do not belong together."""
     best = 0.0
-    sets, plain = _read()
+    sets, plain = _load_time_words()
     for starts, ends in sets:
-        for one in _names(start):
-            for other in _names(end):
-                if one & starts and other & ends and not one & ends - starts:
-                    left, right = one - starts - plain, other - ends - plain
-                    best = max(best, 1.0 if left == right else 0.6)
+        for start_words in _iterate_names(start):
+            for end_words in _iterate_names(end):
+                if start_words & starts and end_words & ends and not start_words & ends - starts:
+                    start_rest, end_rest = start_words - starts - plain, end_words - ends - plain
+                    best = max(best, 1.0 if start_rest == end_rest else 0.6)
     return best
 
 
-def _words(p: PredicateProfile) -> frozenset[str]:
-    return frozenset(word for name in _names(p) for word in name)
+def _collect_stems(p: PredicateProfile) -> frozenset[str]:
+    return frozenset(word for name in _iterate_names(p) for word in name)
 
 
-def _names(p: PredicateProfile) -> Iterator[frozenset[str]]:
-    for text in (*(text for text, _ in p.names), local_name(p.iri).replace("_", " ")):
-        yield _stems(text)
+def _iterate_names(p: PredicateProfile) -> Iterator[frozenset[str]]:
+    for text in (*(text for text, _ in p.names), get_local_name(p.iri).replace("_", " ")):
+        yield _stem_words(text)
 
 
 @lru_cache(maxsize=1)
-def _read() -> tuple[tuple[tuple[frozenset[str], frozenset[str]], ...], frozenset[str]]:
-    """Return the stems that starts and ends have, by set, and those that only name a date."""
+def _load_time_words() -> tuple[tuple[tuple[frozenset[str], frozenset[str]], ...], frozenset[str]]:
+    """Return the stems of starts and ends, by set, and the stems that only mean a date."""
     text = files("askgraph.graph").joinpath("times.toml").read_text(encoding="utf-8")
     raw = tomllib.loads(text)
-    sets = tuple((_stems(one["start"]), _stems(one["end"])) for one in raw["sets"])
-    return sets, _stems(raw["words"]["date"])
+    sets = tuple(
+        (_stem_words(word_set["start"]), _stem_words(word_set["end"])) for word_set in raw["sets"]
+    )
+    return sets, _stem_words(raw["words"]["date"])
 
 
-def _stems(text: str) -> frozenset[str]:
+def _stem_words(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in tokens(text))

@@ -1,4 +1,4 @@
-"""Every name in a graph: of its classes, predicates and entities, and its short literal values."""
+"""Collect all names in a graph: of classes, predicates and entities, and short literal values."""
 
 import re
 from collections import Counter, defaultdict
@@ -10,30 +10,35 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from askgraph.graph.arrays import GraphArrays, Ids, objects_of
-from askgraph.graph.literals import Sort
+from askgraph.graph.arrays import GraphArrays, Ids, get_objects
+from askgraph.graph.literals import ValueKind
 from askgraph.graph.profile import (
     ClassProfile,
     PredicateProfile,
     Profile,
-    classes_above,
-    standard_naming,
+    collect_superclasses,
+    get_standard_role,
 )
 from askgraph.index.names import Kind, Name, stem, tokens
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, local_name, namespace_of, words_of_local_name
+from askgraph.sparql.prefixes import best_label, get_local_name, namespace_of, words_of_local_name
 from askgraph.sparql.vocabulary import SCHEMA_SPACES
 
-_LONGEST_VALUE = 80
-_FARTHEST = 200  # steps in which a node of a network would come back to itself
-_MOST_VALUE_TOKENS = 8
-_ALIKE = 5
-_SENTENCE, _SHORT = 4, 3  # words of a label, and letters of words that tell nothing in it
+_MAX_VALUE_CHARACTERS = 80
+_MAX_CYCLE_STEPS = 200  # steps in which a node of a network would come back to itself
+_MAX_VALUE_TOKENS = 8
+_MAX_SIMILAR_COUNT = 5
+_MIN_SENTENCE_WORDS, _MAX_SHORT_WORD_LENGTH = (
+    4,
+    3,
+)  # words of a label, and letters of words that tell nothing in it
 
 
-def schema_names(profile: Profile) -> Iterator[Name]:
-    """Names of classes and predicates: their labels, and their readable local names."""
-    names = {c.iri: [text for text, _ in c.names] or [local_name(c.iri)] for c in profile.classes}
+def iterate_schema_names(profile: Profile) -> Iterator[Name]:
+    """Yield the names of classes and predicates: their labels, and their readable local names."""
+    names = {
+        c.iri: [text for text, _ in c.names] or [get_local_name(c.iri)] for c in profile.classes
+    }
     owners = {
         p.iri: frozenset(
             stem(word) for text in names.get(p.subject_classes[0][0], []) for word in tokens(text)
@@ -41,300 +46,328 @@ def schema_names(profile: Profile) -> Iterator[Name]:
         for p in profile.predicates
         if len(p.subject_classes) == 1
     }
-    both: tuple[tuple[Sequence[ClassProfile | PredicateProfile], Kind], ...] = (
+    schema: tuple[tuple[Sequence[ClassProfile | PredicateProfile], Kind], ...] = (
         (profile.classes, Kind.CLASS),
         (profile.predicates, Kind.PREDICATE),
     )
-    for listed, kind in both:
-        for item in listed:
+    for items, kind in schema:
+        for item in items:
             if item.iri.startswith(SCHEMA_SPACES):
                 continue
             for text, _ in item.names:
                 yield Name(text, item.iri, kind)
-            local = local_name(item.iri)
+            local = get_local_name(item.iri)
             if local and not any(tokens(local) == tokens(text) for text, _ in item.names):
                 yield Name(local, item.iri, kind, preferred=not item.names)
             if kind is Kind.PREDICATE:
                 texts = [text for text, _ in item.names] + [local]
-                yield from _shorter(item.iri, texts, owners.get(item.iri, frozenset()))
+                yield from _iterate_short_names(item.iri, texts, owners.get(item.iri, frozenset()))
 
 
-def _shorter(iri: str, texts: list[str], owner: frozenset[str]) -> Iterator[Name]:
-    """A predicate's names without function words, and without the words of its class."""
+def _iterate_short_names(iri: str, texts: list[str], owner_stems: frozenset[str]) -> Iterator[Name]:
+    """Yield a predicate's names without function words, and without the words of its class."""
     for text in texts:
         words = [word for word in tokens(text) if word not in _FUNCTION_WORDS]
         if words and len(words) < len(tokens(text)):
             yield Name(" ".join(words), iri, Kind.PREDICATE, preferred=False)
-        own = [word for word in words if stem(word) not in owner]
-        if own and len(own) < len(words):
-            yield Name(" ".join(own), iri, Kind.PREDICATE, preferred=False)
+        own_words = [word for word in words if stem(word) not in owner_stems]
+        if own_words and len(own_words) < len(words):
+            yield Name(" ".join(own_words), iri, Kind.PREDICATE, preferred=False)
 
 
 _FUNCTION_WORDS = frozenset("a an the of in on at by to for has have had is are was be ref".split())
 
 
-def names_in(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
+def iterate_names(graph: GraphArrays, profile: Profile) -> Iterator[Name]:
     """Yield all names of a graph, schema first."""
-    above = classes_above(graph, profile)
-    profile = replace(profile, classes=(*profile.classes, *above))
-    yield from schema_names(profile)
+    superclasses = collect_superclasses(graph, profile)
+    profile = replace(profile, classes=(*profile.classes, *superclasses))
+    yield from iterate_schema_names(profile)
     schema = {c.iri for c in profile.classes} | {p.iri for p in profile.predicates}
-    yield from _entities(graph, profile, schema)
-    for at, value in short_texts(graph):
-        yield Name(value, graph.terms.text(at), Kind.VALUE)
+    yield from _iterate_entity_names(graph, profile, schema)
+    for term_id, value in iterate_short_texts(graph):
+        yield Name(value, graph.terms.get_text(term_id), Kind.VALUE)
 
 
-_WORDS, _NUMBER = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
-_ALIKE_DIGITS = str.maketrans("123456789", "000000000")
+_WORD_PATTERN, _NUMBER_PATTERN = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
+_DIGITS_TO_ZERO = str.maketrans("123456789", "000000000")
 
 
-def acronym(text: str) -> str:
+def build_acronym(text: str) -> str:
     """Return the initials of a name of three words or more, else ""."""
     if text.replace(" ", "", 1).isalpha():
         return ""  # a word or two, as most names are
-    words = _WORDS.findall(text)
+    words = _WORD_PATTERN.findall(text)
     initials = [word[0] for word in words if word[0].isupper()]
-    short = all(word[0].isupper() or len(word) <= 3 for word in words)
-    return "".join(initials) if len(initials) >= 3 and short else ""
+    has_short_rest = all(word[0].isupper() or len(word) <= 3 for word in words)
+    return "".join(initials) if len(initials) >= 3 and has_short_rest else ""
 
 
-def tells_more(label: str, iris: Sequence[str]) -> bool:
-    """Return whether a label says more than the local names of some IRIs, those of its own first.
+def is_informative_label(label: str, iris: Sequence[str]) -> bool:
+    """Return whether a label adds words to the local names of some IRIs, its own first.
 
-    A sentence of which only short words are new ("The width of a road.") does not.
+    A sentence whose only new words are short ("The width of a road.") does not.
     """
     words = tokens(label)
-    if not words or words == _local_words(iris[0]):
+    if not words or words == _tokenize_local_name(iris[0]):
         return False
-    known = {stem(word) for iri in iris for word in _local_words(iri)}
-    more = [word for word in words if stem(word) not in known]
-    sentence = label.endswith(".") or len(words) >= _SENTENCE
-    return not sentence or len(more) == len(words) or max(map(len, more), default=0) > _SHORT
+    known_stems = {stem(word) for iri in iris for word in _tokenize_local_name(iri)}
+    new_words = [word for word in words if stem(word) not in known_stems]
+    is_sentence = label.endswith(".") or len(words) >= _MIN_SENTENCE_WORDS
+    return (
+        not is_sentence
+        or len(new_words) == len(words)
+        or max(map(len, new_words), default=0) > _MAX_SHORT_WORD_LENGTH
+    )
 
 
 @lru_cache(1 << 14)
-def _local_words(iri: str) -> tuple[str, ...]:
+def _tokenize_local_name(iri: str) -> tuple[str, ...]:
     return tokens(words_of_local_name(iri))
 
 
-def short_value(text: str) -> bool:
+def is_short_value(text: str) -> bool:
     """Return whether a literal is short enough to be mentioned in a question."""
-    return len(text) <= _LONGEST_VALUE and 0 < len(tokens(text)) <= _MOST_VALUE_TOKENS
+    return len(text) <= _MAX_VALUE_CHARACTERS and 0 < len(tokens(text)) <= _MAX_VALUE_TOKENS
 
 
-def _entities(graph: GraphArrays, profile: Profile, schema: set[str]) -> Iterator[Name]:
-    named = np.zeros(len(graph.terms), dtype=np.bool_)
+def _iterate_entity_names(graph: GraphArrays, profile: Profile, schema: set[str]) -> Iterator[Name]:
+    has_name = np.zeros(len(graph.terms), dtype=np.bool_)
     # What is no thing in a Wikibase: pages and properties; predicates have the names of these.
-    direct, about = graph.number(v.WIKIBASE_DIRECT), graph.number(v.SCHEMA_ABOUT)
+    direct, about_number = (
+        graph.get_predicate_number(v.WIKIBASE_DIRECT),
+        graph.get_predicate_number(v.SCHEMA_ABOUT),
+    )
     if direct is None:
-        aside = np.zeros(0, dtype=np.int32)
+        excluded = np.zeros(0, dtype=np.int32)
     else:
-        properties = graph.ends(direct)
-        aside = properties if about is None else np.union1d(properties, graph.ends(about))
+        properties = graph.get_ends(direct)
+        excluded = (
+            properties
+            if about_number is None
+            else np.union1d(properties, graph.get_ends(about_number))
+        )
     for predicate in profile.predicates:
         if not predicate.naming:
             continue
-        number = graph.number(predicate.iri)
+        number = graph.get_predicate_number(predicate.iri)
         if number is None:
             continue
-        subjects, objects = graph.pairs(graph.ends(number), number)
-        named[subjects] = True
-        if standard_naming(predicate.iri):
-            kept = ~np.isin(subjects, aside)
-            subjects, objects = subjects[kept], objects[kept]
-            yield from _labelled(graph, subjects, objects, schema, predicate.naming == "name")
+        subjects, objects = graph.get_edges(graph.get_ends(number), number)
+        has_name[subjects] = True
+        if get_standard_role(predicate.iri):
+            is_included = ~np.isin(subjects, excluded)
+            subjects, objects = subjects[is_included], objects[is_included]
+            yield from _iterate_labels(graph, subjects, objects, schema, predicate.naming == "name")
     # Local names of IRIs without a name, if they are words and not numbered alike.
     nameless = np.diff(graph.out_offsets) + np.diff(graph.in_offsets) > 0
-    nameless[named] = False
+    nameless[has_name] = False
     nameless[: graph.terms.first_iri] = nameless[graph.terms.first_blank :] = False
     iris: defaultdict[str, list[str]] = defaultdict(list)
     counts = Counter[str]()  # by IRIs whose digits are all one: the names of these are alike
-    for iri in graph.terms.values(np.flatnonzero(nameless)):
+    for iri in graph.terms.iterate_values(np.flatnonzero(nameless)):
         if iri not in schema and not iri.startswith(SCHEMA_SPACES):
-            alike = iri if "%" in iri else iri.translate(_ALIKE_DIGITS)
-            counts[alike] += 1
-            if counts[alike] <= _ALIKE:
-                iris[alike].append(iri)
+            pattern = iri if "%" in iri else iri.translate(_DIGITS_TO_ZERO)
+            counts[pattern] += 1
+            if counts[pattern] <= _MAX_SIMILAR_COUNT:
+                iris[pattern].append(iri)
     shapes = Counter[str]()
-    for alike, some in iris.items():
-        shapes[_NUMBER.sub("#", local_name(some[0]))] += counts[alike]
+    for pattern, pattern_iris in iris.items():
+        shapes[_NUMBER_PATTERN.sub("#", get_local_name(pattern_iris[0]))] += counts[pattern]
     for iri in sorted(chain.from_iterable(iris.values())):
-        local = local_name(iri)
-        if local and shapes[_NUMBER.sub("#", local)] <= _ALIKE:
+        local = get_local_name(iri)
+        if local and shapes[_NUMBER_PATTERN.sub("#", local)] <= _MAX_SIMILAR_COUNT:
             yield Name(local, iri, Kind.ENTITY, preferred=False)
 
 
-def _labelled(
-    graph: GraphArrays, subjects: Ids, objects: Ids, schema: set[str], main: bool
+def _iterate_labels(
+    graph: GraphArrays, subjects: Ids, objects: Ids, schema: set[str], is_preferred: bool
 ) -> Iterator[Name]:
     terms, last = graph.terms, ("", "")
-    kept = (subjects >= terms.first_iri) & (subjects < terms.first_blank)
-    kept &= objects < terms.first_iri
-    pairs = zip(terms.values(subjects[kept]), terms.values(objects[kept]), strict=True)
+    is_included = (subjects >= terms.first_iri) & (subjects < terms.first_blank)
+    is_included &= objects < terms.first_iri
+    pairs = zip(
+        terms.iterate_values(subjects[is_included]),
+        terms.iterate_values(objects[is_included]),
+        strict=True,
+    )
     for target, text in pairs:
         if target in schema or (target, text) == last:
             continue
         last = target, text
-        yield Name(text, target, Kind.ENTITY, main)
-        initials = acronym(text)
+        yield Name(text, target, Kind.ENTITY, is_preferred)
+        initials = build_acronym(text)
         if initials:
             yield Name(initials, target, Kind.ENTITY, preferred=False)
 
 
-def short_texts(graph: GraphArrays) -> Iterator[tuple[int, str]]:
-    """Yield the ids and texts of the short text values, but for names and descriptions."""
-    wanted = np.zeros(graph.terms.first_iri, dtype=np.bool_)
+def iterate_short_texts(graph: GraphArrays) -> Iterator[tuple[int, str]]:
+    """Yield the ids and texts of short text values, except names and descriptions."""
+    is_included = np.zeros(graph.terms.first_iri, dtype=np.bool_)
     for number in range(len(graph.predicates)):
-        iri = graph.iri_of(number)
-        if not standard_naming(iri) and iri not in v.DESCRIPTION_PREDICATES:
-            objects = graph.ends(number, inverse=True)
-            wanted[objects[objects < graph.terms.first_iri]] = True
-    wanted &= np.isin(graph.sorts, (Sort.TEXT, Sort.TEXT_NUMBER, Sort.TEXT_DATE))
-    ids = np.flatnonzero(wanted)
-    for at, value in zip(ids.tolist(), graph.terms.values(ids), strict=True):
-        if short_value(value):
-            yield at, value
+        iri = graph.get_predicate_iri(number)
+        if not get_standard_role(iri) and iri not in v.DESCRIPTION_PREDICATES:
+            objects = graph.get_ends(number, inverse=True)
+            is_included[objects[objects < graph.terms.first_iri]] = True
+    is_included &= np.isin(
+        graph.sorts, (ValueKind.TEXT, ValueKind.TEXT_NUMBER, ValueKind.TEXT_DATE)
+    )
+    ids = np.flatnonzero(is_included)
+    for term_id, value in zip(ids.tolist(), graph.terms.iterate_values(ids), strict=True):
+        if is_short_value(value):
+            yield term_id, value
 
 
 NAME_WORDS = frozenset(
     "name title label titel bezeichnung nombre titulo nom titre intitule".split()
 )
 
-_ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://\S+|\+?[\d\s()-]{7,}")
+_ADDRESS_PATTERN = re.compile(r"\S+@\S+\.\S+|https?://\S+|\+?[\d\s()-]{7,}")
 
 
-def naming_role(predicate: PredicateProfile, samples: Sequence[str]) -> str:
+def detect_naming_role(predicate: PredicateProfile, samples: Sequence[str]) -> str:
     """Return "name", "alternative" or "" for a predicate, judged by its texts and its own name.
 
-    A graph's own name predicate is functional, its texts are short, not addresses, and either its
-    own name says so or (nearly) every text occurs once.
+    A graph's own name predicate is functional and has short texts that are not addresses. Besides,
+    its IRI contains a word for names, or (nearly) every text is unique.
     """
-    standard = standard_naming(predicate.iri)
+    standard = get_standard_role(predicate.iri)
     if standard or not samples:
         return standard
-    longest = sorted(len(tokens(text)) for text in samples)[len(samples) * 9 // 10]
-    lettered = sum(any(c.isalpha() for c in text) for text in samples) / len(samples)
-    addresses = sum(_ADDRESS.fullmatch(text) is not None for text in samples) / len(samples)
-    if longest > 10 or lettered < 0.8 or addresses > 0.2 or not predicate.functional:
+    long_length = sorted(len(tokens(text)) for text in samples)[len(samples) * 9 // 10]
+    letter_share = sum(any(c.isalpha() for c in text) for text in samples) / len(samples)
+    address_share = sum(_ADDRESS_PATTERN.fullmatch(text) is not None for text in samples) / len(
+        samples
+    )
+    if long_length > 10 or letter_share < 0.8 or address_share > 0.2 or not predicate.functional:
         return ""
     words = {stem(word) for word in tokens(words_of_local_name(predicate.iri))}
-    said = bool(words & NAME_WORDS) or _ends_so(words)
-    unique = predicate.objects >= 0.9 * predicate.triples
-    return "name" if said or unique else ""
+    has_name_word = bool(words & NAME_WORDS) or _has_name_suffix(words)
+    is_unique = predicate.objects >= 0.9 * predicate.triples
+    return "name" if has_name_word or is_unique else ""
 
 
-def name_score(predicate: str, cls: str, coverage: float, distinct: float) -> float:
-    """Return how well a predicate names a class, of whose instances a share bears it.
+def score_name_predicate(predicate: str, cls: str, coverage: float, distinct: float) -> float:
+    """Return how well a predicate names the instances of a class; higher is better.
 
-    Higher is better: standard, then said in its own name, then like the class, unique.
+    Standard predicates come first, then predicates with a word for names in their IRI, then those
+    that share a word with the class.
+
+    Args:
+        predicate: IRI of the predicate.
+        cls: IRI of the class.
+        coverage: Share of the instances with a value.
+        distinct: Share of distinct values.
     """
     words = [stem(word) for word in tokens(words_of_local_name(predicate))]
-    own = {stem(word) for word in tokens(words_of_local_name(cls))}
-    said = 1.0 if words and words[-1] in NAME_WORDS else 0.8 * _ends_so(words)
-    alike = 0.7 if set(words) & own else 0.0
-    standard = 3.0 if standard_naming(predicate) else 0.0
-    return standard + said + alike + coverage + distinct - 0.05 * len(words)
+    class_stems = {stem(word) for word in tokens(words_of_local_name(cls))}
+    word_score = 1.0 if words and words[-1] in NAME_WORDS else 0.8 * _has_name_suffix(words)
+    class_score = 0.7 if set(words) & class_stems else 0.0
+    standard_score = 3.0 if get_standard_role(predicate) else 0.0
+    return standard_score + word_score + class_score + coverage + distinct - 0.05 * len(words)
 
 
-def _ends_so(words: Iterable[str]) -> bool:
-    """Whether a word ends with one for names, as "surname" does."""
+def _has_name_suffix(words: Iterable[str]) -> bool:
+    """Return whether a word ends with a word for names, such as "surname"."""
     return any(word.endswith(end) for word in words for end in NAME_WORDS if len(end) >= 4)
 
 
-_VIRTUAL = "urn:askgraph:virtual:"
-_HAVING = ("has ", "have ", "is ", "was ")
+_VIRTUAL_NAMESPACE = "urn:askgraph:virtual:"
+_LEADING_VERBS = ("has ", "have ", "is ", "was ")
 
 
-def called(term: ClassProfile | PredicateProfile) -> str:
-    """Return a term's name: its best label, else the words of its IRI."""
+def get_label(term: ClassProfile | PredicateProfile) -> str:
+    """Return a term's best label, else the words of its IRI."""
     label = best_label(term.names, ["en"])
-    return label or local_name(term.iri) or words_of_local_name(term.iri)
+    return label or get_local_name(term.iri) or words_of_local_name(term.iri)
 
 
-def virtual_iri(label: str) -> str:
-    """Return an IRI for a predicate that no graph has: it says so, and what it is called."""
+def build_virtual_iri(label: str) -> str:
+    """Return an IRI, made from a label, for a predicate that no graph contains."""
     words = tokens(label)
-    return _VIRTUAL + "".join([*words[:1], *(word.capitalize() for word in words[1:])])
+    return _VIRTUAL_NAMESPACE + "".join([*words[:1], *(word.capitalize() for word in words[1:])])
 
 
-def chain_label(first: PredicateProfile, above: PredicateProfile) -> str:
-    """Return the label of one step and then any number of another.
+def build_chain_label(first: PredicateProfile, above: PredicateProfile) -> str:
+    """Return the label of one predicate followed by any number of steps of another.
 
     >>> site = PredicateProfile("http://x/hasSite", 1, 1, 1)
-    >>> chain_label(site, PredicateProfile("http://x/partOf", 1, 1, 1))
+    >>> build_chain_label(site, PredicateProfile("http://x/partOf", 1, 1, 1))
     'site part of'
     """
-    return f"{_bare(called(first))} {_bare(called(above))}"
+    return f"{_strip_leading_verb(get_label(first))} {_strip_leading_verb(get_label(above))}"
 
 
-def closure_label(above: PredicateProfile) -> str:
-    """Return the label of any number of steps."""
-    return f"{called(above)} at any depth"
+def build_closure_label(above: PredicateProfile) -> str:
+    """Return the label of any number of steps of a predicate."""
+    return f"{get_label(above)} at any depth"
 
 
-def role_label(role: PredicateProfile) -> str:
-    """Return the label of the way from one end of a relation to the one with this role."""
-    return f"has {_bare(called(role))}"
+def build_role_label(role: PredicateProfile) -> str:
+    """Return the label of the path through a relation to the end with this role."""
+    return f"has {_strip_leading_verb(get_label(role))}"
 
 
-def inverse_label(one: PredicateProfile) -> str:
-    """Return the label of a predicate turned round.
+def build_inverse_label(predicate: PredicateProfile) -> str:
+    """Return the label of a predicate's inverse.
 
-    >>> inverse_label(PredicateProfile("http://x/authorOf", 1, 1, 1))
+    >>> build_inverse_label(PredicateProfile("http://x/authorOf", 1, 1, 1))
     'has author'
-    >>> inverse_label(PredicateProfile("http://x/hasSite", 1, 1, 1))
+    >>> build_inverse_label(PredicateProfile("http://x/hasSite", 1, 1, 1))
     'site of'
     """
-    bare = _bare(called(one))
-    return f"has {bare.removesuffix(' of')}" if bare.endswith(" of") else f"{bare} of"
+    noun = _strip_leading_verb(get_label(predicate))
+    return f"has {noun.removesuffix(' of')}" if noun.endswith(" of") else f"{noun} of"
 
 
-def _bare(label: str) -> str:
-    """A label without the verb that stands before its noun."""
-    low = label.lower()
-    return next((label[len(word) :] for word in _HAVING if low.startswith(word)), label)
+def _strip_leading_verb(label: str) -> str:
+    """Return a label without a leading verb."""
+    lowercase = label.lower()
+    return next(
+        (label[len(word) :] for word in _LEADING_VERBS if lowercase.startswith(word)), label
+    )
 
 
-def code_of(iri: str) -> tuple[str, str] | None:
-    """Return the host and the local name of an IRI whose local name is a code, else None."""
+def extract_code(iri: str) -> tuple[str, str] | None:
+    """Return the host and the local name of an IRI if the local name is a code, else None."""
     namespace = namespace_of(iri)
     code = iri[len(namespace) :]
-    if not any(c.isdigit() for c in code) or local_name(iri):
+    if not any(c.isdigit() for c in code) or get_local_name(iri):
         return None
     return urlsplit(iri).netloc, code
 
 
-def variants_in(iris: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the predicates that are one property, by host and code, in the order given."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+def group_by_code(iris: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Group the predicates whose local name is a code by host and code, in the given order."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for iri in iris:
-        key = code_of(iri)
+        key = extract_code(iri)
         if key is not None:
-            found[key].append(iri)
-    return {key: tuple(listed) for key, listed in found.items()}
+            groups[key].append(iri)
+    return {key: tuple(group) for key, group in groups.items()}
 
 
-def same_property(iris: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return the predicates in groups, each of one property, in the order of their firsts.
+def group_by_property(iris: Iterable[str]) -> list[tuple[str, ...]]:
+    """Group predicates that are forms of the same property, in the order of their first members.
 
     >>> base = "http://example.org/prop/"
-    >>> same_property([base + "direct/P3", base + "name", base + "statement/P3"])[0]
+    >>> group_by_property([base + "direct/P3", base + "name", base + "statement/P3"])[0]
     ('http://example.org/prop/direct/P3', 'http://example.org/prop/statement/P3')
     """
     groups: dict[tuple[str, str] | str, list[str]] = {}
     for iri in dict.fromkeys(iris):
-        groups.setdefault(code_of(iri) or iri, []).append(iri)
-    return [tuple(listed) for listed in groups.values()]
+        groups.setdefault(extract_code(iri) or iri, []).append(iri)
+    return [tuple(group) for group in groups.values()]
 
 
 def is_hierarchy(graph: GraphArrays, number: int) -> bool:
-    """Return whether a predicate can be walked on and on: it says so, or leads upwards."""
-    iri = graph.iri_of(number)
-    if v.OWL_TRANSITIVE_PROPERTY in objects_of(graph, iri, v.RDF_TYPE):
+    """Return whether a predicate is declared transitive or leads upwards without cycles."""
+    iri = graph.get_predicate_iri(number)
+    if v.OWL_TRANSITIVE_PROPERTY in get_objects(graph, iri, v.RDF_TYPE):
         return True
     if iri in (v.RDF_TYPE, v.OWL_SAME_AS):
         return False
-    objects = graph.ends(number, inverse=True)
+    objects = graph.get_ends(number, inverse=True)
     resources = frontier = objects[objects >= graph.terms.first_iri]
     for _ in range(2):
         frontier = graph.step(frontier, number) if len(frontier) else frontier
@@ -343,17 +376,17 @@ def is_hierarchy(graph: GraphArrays, number: int) -> bool:
         return False
     # If many nodes can reach themselves, it is a network of peers.
     sample = resources[:: max(1, len(resources) // 50)]
-    cyclic = sum(_reaches_itself(graph, number, at) for at in sample.tolist())
+    cyclic = sum(_is_cyclic(graph, number, node) for node in sample.tolist())
     return cyclic <= 0.2 * len(sample)
 
 
-def _reaches_itself(graph: GraphArrays, number: int, node: int) -> bool:
-    seen = np.zeros(len(graph.terms), dtype=np.bool_)
+def _is_cyclic(graph: GraphArrays, number: int, node: int) -> bool:
+    is_reached = np.zeros(len(graph.terms), dtype=np.bool_)
     frontier = np.array([node], dtype=np.int32)
-    for _ in range(_FARTHEST):
-        if not len(frontier) or seen[node]:
+    for _ in range(_MAX_CYCLE_STEPS):
+        if not len(frontier) or is_reached[node]:
             break
-        found = graph.step(frontier, number)
-        frontier = found[~seen[found]]
-        seen[frontier] = True
-    return bool(seen[node])
+        next_nodes = graph.step(frontier, number)
+        frontier = next_nodes[~is_reached[next_nodes]]
+        is_reached[frontier] = True
+    return bool(is_reached[node])

@@ -1,9 +1,9 @@
-"""Nodes of a local graph as resources: by their names, local names, or neighbours.
+"""Build searchable resources from the nodes of a graph: names, local names or neighbours.
 
-The graph is walked in parts of consecutive ids, so that time grows with its triples and memory does
-not grow with its names. What is read off the whole graph first are arrays of a few bytes a node.
+A local graph is processed in blocks of consecutive ids, so that time grows with its triples and
+memory does not grow with its names. Precomputed arrays take a few bytes per node.
 
-The resources of a graph behind an endpoint come from its profile and names, or from its answers.
+Resources of a remote graph come from its profile and names, or from query results.
 """
 
 import re
@@ -18,348 +18,394 @@ from pyoxigraph import Literal
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import GraphArrays, Ids
-from askgraph.graph.literals import Sort, split_literal
-from askgraph.graph.names import acronym, short_texts
+from askgraph.graph.literals import ValueKind, split_literal
+from askgraph.graph.names import build_acronym, iterate_short_texts
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.index import Resource
 from askgraph.index.name_search import Naming
 from askgraph.index.names import Kind, Name
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, local_name, words_of_local_name
+from askgraph.sparql.prefixes import best_label, get_local_name, words_of_local_name
 
-_PART = 1 << 15
-_LONGEST_NAME = 200
-_LONGEST_INFO = 200
-_MOST_TYPES = 2
-_MOST_PARENTS = 3
-_ALIKE = 5
-_SAYS_NOTHING = (v.OWL_THING, v.OWL_NAMED_INDIVIDUAL, v.RDFS_RESOURCE)
-_PASSED_OVER = (v.RDF_TYPE, v.OWL_SAME_AS, *v.DESCRIPTION_PREDICATES)
-_EACH, _MOST = 2, 8  # neighbours by each predicate, and in all
-_LONGEST_VALUE = 80
-_LONGEST_AROUND = 240
-_DIGITS = re.compile(r"\d+")
+_BLOCK_SIZE = 1 << 15
+_MAX_NAME_CHARACTERS = 200
+_MAX_INFO_CHARACTERS = 200
+_MAX_TYPES = 2
+_MAX_PARENTS = 3
+_MAX_SIMILAR_COUNT = 5
+_GENERIC_CLASSES = (v.OWL_THING, v.OWL_NAMED_INDIVIDUAL, v.RDFS_RESOURCE)
+_IGNORED_PREDICATES = (v.RDF_TYPE, v.OWL_SAME_AS, *v.DESCRIPTION_PREDICATES)
+_MAX_NEIGHBOURS_PER_PREDICATE, _MAX_NEIGHBOURS = 2, 8  # neighbours by each predicate, and in all
+_MAX_VALUE_CHARACTERS = 80
+_MAX_DESCRIPTION_CHARACTERS = 240
+_DIGITS_PATTERN = re.compile(r"\d+")
 
-Marks = NDArray[np.bool_]
+NodeMask = NDArray[np.bool_]
 
 
-def entity_resources(
+def iterate_entities(
     graph: GraphArrays, profile: Profile, *, languages: Sequence[str] = ("en",)
 ) -> Iterator[Resource]:
-    """Yield each IRI that is a subject or an object, but for predicates in use.
+    """Yield each IRI that is a subject or an object, except predicates.
 
-    The label is the best name in the languages, all other names are synonyms. Without a name the
-    words of the local name are the label; if that is a code, or one of many numbered alike, its
-    class and the names and short values of what is linked with it are one synonym: a node that
-    joins part X and plant Y is found by "X Y". Infos are its most specific classes, or "class" and
-    the classes above, and a description. The score is the number of triples.
+    The label is the best name in the languages; other names are synonyms. Without a name, the
+    label is the words of the local name. If that is a code, or one of many numbered similarly, one
+    synonym joins its class with names and short values of its neighbours: "X Y" finds a node that
+    links part X and plant Y. Infos are its most specific classes, or "class" and the superclasses,
+    and a description. The score is the number of triples.
     """
-    walk = _Walk(graph, profile, languages)
-    for first in range(graph.terms.first_iri, graph.terms.first_blank, _PART):
-        yield from walk.part(first, min(first + _PART, graph.terms.first_blank))
+    builder = _EntityBuilder(graph, profile, languages)
+    for first in range(graph.terms.first_iri, graph.terms.first_blank, _BLOCK_SIZE):
+        yield from builder.build_block(first, min(first + _BLOCK_SIZE, graph.terms.first_blank))
 
 
-def property_resources(
+def iterate_properties(
     graph: GraphArrays, profile: Profile, *, languages: Sequence[str] = ("en",)
 ) -> Iterator[Resource]:
-    """Yield the predicates of a profile with their descriptions, domains and ranges as infos."""
-    numbers = _numbers(graph, v.DESCRIPTION_PREDICATES)
-    for resource in profile_properties(profile, languages=languages):
-        at = graph.terms.iri(resource.iri)
-        texts = [] if at is None else _texts(graph, at, at + 1, numbers).get(at, [])
-        described = best_label([split_literal(graph.terms.text(t))[::2] for t in texts], languages)
-        infos = (*resource.infos, _clipped(described)) if described else resource.infos
+    """Yield the predicates of a profile with descriptions, domains and ranges as infos."""
+    numbers = _get_numbers(graph, v.DESCRIPTION_PREDICATES)
+    for resource in iterate_profile_properties(profile, languages=languages):
+        term_id = graph.terms.find_iri(resource.iri)
+        texts = (
+            []
+            if term_id is None
+            else _collect_texts(graph, term_id, term_id + 1, numbers).get(term_id, [])
+        )
+        description = best_label(
+            [split_literal(graph.terms.get_text(t))[::2] for t in texts], languages
+        )
+        infos = (*resource.infos, _clip(description)) if description else resource.infos
         yield Resource(resource.iri, resource.label, resource.synonyms, resource.score, infos)
 
 
-def literal_resources(
+def iterate_literals(
     graph: GraphArrays, profile: Profile, *, languages: Sequence[str] = ("en",)
 ) -> Iterator[Resource]:
-    """Yield the short text values by their N-Triples text, but for names and descriptions.
+    """Yield the short text values by N-Triples text, except names and descriptions.
 
-    Infos name the predicate that gives it; the score is the number of triples.
+    Infos hold the label of a predicate; the score is the number of triples.
     """
-    named = {p.iri: best_label(p.names, languages) for p in profile.predicates}
-    iris = map(graph.iri_of, range(len(graph.predicates)))
-    labels = [named.get(iri) or words_of_local_name(iri) for iri in iris]
-    for at, value in short_texts(graph):
-        start, end = graph.in_offsets[at : at + 2].tolist()
-        using = labels[graph.in_predicates[start]]
-        yield Resource(graph.terms.text(at), value, (), float(end - start), (using,))
+    labels_by_iri = {p.iri: best_label(p.names, languages) for p in profile.predicates}
+    iris = map(graph.get_predicate_iri, range(len(graph.predicates)))
+    labels = [labels_by_iri.get(iri) or words_of_local_name(iri) for iri in iris]
+    for term_id, value in iterate_short_texts(graph):
+        start, end = graph.in_offsets[term_id : term_id + 2].tolist()
+        predicate_label = labels[graph.in_predicates[start]]
+        yield Resource(
+            graph.terms.get_text(term_id), value, (), float(end - start), (predicate_label,)
+        )
 
 
-class _Walk:
-    """What all parts need of the graph as a whole; marks are by term id."""
+class _EntityBuilder:
+    """Builds the resources of a graph's nodes; masks are by term id."""
 
     def __init__(self, graph: GraphArrays, profile: Profile, languages: Sequence[str]) -> None:
         self.graph, self.languages = graph, tuple(languages)
-        self.names, self.others = _naming(graph, profile)
-        self.descriptions = _numbers(graph, v.DESCRIPTION_PREDICATES)
-        ids = {c.iri: graph.terms.iri(c.iri) for c in profile.classes}
-        known = [(at, c) for c in profile.classes if (at := ids[c.iri]) is not None]
-        self.sizes = {at: c.instances for at, c in known}
+        self.name_predicates, self.alternative_predicates = _select_name_predicates(graph, profile)
+        self.descriptions = _get_numbers(graph, v.DESCRIPTION_PREDICATES)
+        ids = {c.iri: graph.terms.find_iri(c.iri) for c in profile.classes}
+        class_ids = [(term_id, c) for c in profile.classes if (term_id := ids[c.iri]) is not None]
+        self.sizes = {term_id: c.instances for term_id, c in class_ids}
         self.labels = {
-            at: best_label(c.names, languages) or words_of_local_name(c.iri) for at, c in known
+            term_id: best_label(c.names, languages) or words_of_local_name(c.iri)
+            for term_id, c in class_ids
         }
-        self.left_out = np.zeros(len(graph.terms), dtype=np.bool_)
-        self.left_out[graph.predicates] = True
-        self.classes = self._mark_classes()
-        nary = {at for at, c in known if c.nary}
-        self.codes = _codes(graph, (*self.names, *self.others), nary)
-        self.neighbours = Neighbours.over(graph, self.names, languages)
+        self.is_excluded = np.zeros(len(graph.terms), dtype=np.bool_)
+        self.is_excluded[graph.predicates] = True
+        self.is_class = self._mark_classes()
+        nary = {term_id for term_id, c in class_ids if c.nary}
+        self.is_code = _mark_codes(
+            graph, (*self.name_predicates, *self.alternative_predicates), nary
+        )
+        self.neighbours = NeighbourDescriber.from_graph(graph, self.name_predicates, languages)
 
-    def _mark_classes(self) -> Marks:
-        """Mark what has instances, is declared a class, or is above or below one."""
+    def _mark_classes(self) -> NodeMask:
+        """Mark nodes with instances, declared classes, and nodes in the class hierarchy."""
         graph = self.graph
         marks = np.zeros(len(graph.terms), dtype=np.bool_)
         marks[list(self.sizes)] = True
-        for declared in v.CLASS_TYPES:
-            at = graph.terms.iri(declared)
-            if at is not None:
-                marks[graph.follow(at, v.RDF_TYPE, inverse=True)] = True
-        below = graph.number(v.RDFS_SUB_CLASS_OF)
+        for class_type in v.CLASS_TYPES:
+            term_id = graph.terms.find_iri(class_type)
+            if term_id is not None:
+                marks[graph.follow(term_id, v.RDF_TYPE, inverse=True)] = True
+        below = graph.get_predicate_number(v.RDFS_SUB_CLASS_OF)
         if below is not None:
-            marks[graph.ends(below)] = True
-            marks[graph.ends(below, inverse=True)] = True
+            marks[graph.get_ends(below)] = True
+            marks[graph.get_ends(below, inverse=True)] = True
         return marks
 
-    def part(self, first: int, last: int) -> Iterator[Resource]:
+    def build_block(self, first: int, last: int) -> Iterator[Resource]:
         """Yield the resources of the ids from `first` to before `last`."""
         graph = self.graph
         degrees = np.diff(graph.out_offsets[first : last + 1])
         degrees = degrees + np.diff(graph.in_offsets[first : last + 1])
-        names = _texts(graph, first, last, self.names)
-        others = _texts(graph, first, last, self.others)
-        infos = self._infos(first, last)
-        around = self.neighbours.of_part(first, last, self.codes[first:last])
-        for at in (np.flatnonzero((degrees > 0) & ~self.left_out[first:last]) + first).tolist():
-            iri = graph.terms.value(at)
-            label, synonyms = self._called(iri, names.get(at, ()), others.get(at, ()))
-            known = infos.get(at, ())
-            if at in around:
-                synonyms = (*synonyms, ": ".join((*known[:1], around[at])))
-            yield Resource(iri, label, synonyms, float(degrees[at - first]), known)
+        names = _collect_texts(graph, first, last, self.name_predicates)
+        alternatives = _collect_texts(graph, first, last, self.alternative_predicates)
+        infos = self._collect_infos(first, last)
+        contexts = self.neighbours.describe_block(first, last, self.is_code[first:last])
+        for term_id in (
+            np.flatnonzero((degrees > 0) & ~self.is_excluded[first:last]) + first
+        ).tolist():
+            iri = graph.terms.get_value(term_id)
+            label, synonyms = self._choose_names(
+                iri, names.get(term_id, ()), alternatives.get(term_id, ())
+            )
+            node_infos = infos.get(term_id, ())
+            if term_id in contexts:
+                synonyms = (*synonyms, ": ".join((*node_infos[:1], contexts[term_id])))
+            yield Resource(iri, label, synonyms, float(degrees[term_id - first]), node_infos)
 
-    def _called(
-        self, iri: str, names: Sequence[int], others: Sequence[int]
+    def _choose_names(
+        self, iri: str, names: Sequence[int], alternatives: Sequence[int]
     ) -> tuple[str, tuple[str, ...]]:
-        """Return the label and the synonyms of a node, from the literals that name it."""
-        best, more = (
+        """Return the label and the synonyms of a node, from the ids of its name literals."""
+        main_names, alternative_names = (
             [
                 (text, tag)
-                for text, _, tag in (split_literal(self.graph.terms.text(at)) for at in literals)
-                if 0 < len(text) <= _LONGEST_NAME
+                for text, _, tag in (
+                    split_literal(self.graph.terms.get_text(literal)) for literal in literals
+                )
+                if 0 < len(text) <= _MAX_NAME_CHARACTERS
             ]
-            for literals in (names, others)
+            for literals in (names, alternatives)
         )
-        label = best_label(best, self.languages) or best_label(more, self.languages)
+        label = best_label(main_names, self.languages) or best_label(
+            alternative_names, self.languages
+        )
         if label is None:
             return words_of_local_name(iri), ()
-        local = local_name(iri)
-        texts = dict.fromkeys([text for text, _ in best + more])
+        local = get_local_name(iri)
+        texts = dict.fromkeys([text for text, _ in main_names + alternative_names])
         if local and local.casefold() not in {text.casefold() for text in texts}:
             texts[local] = None
-        if initials := acronym(label):
+        if initials := build_acronym(label):
             texts[initials] = None
         return label, tuple(text for text in texts if text != label)
 
-    def _infos(self, first: int, last: int) -> dict[int, tuple[str, ...]]:
-        found: dict[int, tuple[str, ...]] = {}
+    def _collect_infos(self, first: int, last: int) -> dict[int, tuple[str, ...]]:
+        infos: dict[int, tuple[str, ...]] = {}
         terms = self.graph.terms
-        kinds = _linked(self.graph, first, last, v.RDF_TYPE)
-        parents = _linked(self.graph, first, last, v.RDFS_SUB_CLASS_OF)
-        for at in (np.flatnonzero(self.classes[first:last]) + first).tolist():
+        kinds = _collect_targets(self.graph, first, last, v.RDF_TYPE)
+        parents = _collect_targets(self.graph, first, last, v.RDFS_SUB_CLASS_OF)
+        for term_id in (np.flatnonzero(self.is_class[first:last]) + first).tolist():
             above = [
-                self.labels.get(parent) or words_of_local_name(terms.value(parent))
-                for parent in parents.get(at, ())[:_MOST_PARENTS]
+                self.labels.get(parent) or words_of_local_name(terms.get_value(parent))
+                for parent in parents.get(term_id, ())[:_MAX_PARENTS]
             ]
-            found[at] = ("class", f"subclass of {', '.join(above)}") if above else ("class",)
-        for at, listed in kinds.items():
-            if at not in found:
-                own = [
+            infos[term_id] = ("class", f"subclass of {', '.join(above)}") if above else ("class",)
+        for term_id, types in kinds.items():
+            if term_id not in infos:
+                classes = [
                     cls
-                    for cls in listed
-                    if cls in self.labels and terms.value(cls) not in _SAYS_NOTHING
+                    for cls in types
+                    if cls in self.labels and terms.get_value(cls) not in _GENERIC_CLASSES
                 ]
-                own.sort(key=lambda cls: self.sizes[cls])
-                found[at] = tuple(self.labels[cls] for cls in own[:_MOST_TYPES])
-        for at, texts in _texts(self.graph, first, last, self.descriptions).items():
-            described = best_label(
-                [split_literal(terms.text(text))[::2] for text in texts], self.languages
+                classes.sort(key=lambda cls: self.sizes[cls])
+                infos[term_id] = tuple(self.labels[cls] for cls in classes[:_MAX_TYPES])
+        for term_id, texts in _collect_texts(self.graph, first, last, self.descriptions).items():
+            description = best_label(
+                [split_literal(terms.get_text(text))[::2] for text in texts], self.languages
             )
-            if described:
-                found[at] = (*found.get(at, ()), _clipped(described))
-        return found
+            if description:
+                infos[term_id] = (*infos.get(term_id, ()), _clip(description))
+        return infos
 
 
-def _naming(graph: GraphArrays, profile: Profile) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Predicates of names and of alternative names: standard ones first, then those of classes."""
-    chosen = {c.name_predicate for c in profile.classes}
-    standard = {iri: at for at, iri in enumerate(v.LABEL_PREDICATES)}
-    found = [p for p in profile.predicates if p.naming]
-    found.sort(key=lambda p: (standard.get(p.iri, 99), p.iri not in chosen, -p.triples))
-    names = [p.iri for p in found if p.naming == "name"][:_MOST_NAMING]
-    others = [p.iri for p in found if p.naming != "name"][:_MOST_NAMING]
-    return _numbers(graph, names), _numbers(graph, others)
+def _select_name_predicates(
+    graph: GraphArrays, profile: Profile
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the numbers of name and alternative name predicates, standard ones first."""
+    class_name_predicates = {c.name_predicate for c in profile.classes}
+    standard = {iri: position for position, iri in enumerate(v.LABEL_PREDICATES)}
+    naming_predicates = [p for p in profile.predicates if p.naming]
+    naming_predicates.sort(
+        key=lambda p: (standard.get(p.iri, 99), p.iri not in class_name_predicates, -p.triples)
+    )
+    names = [p.iri for p in naming_predicates if p.naming == "name"][:_MAX_NAME_PREDICATES]
+    alternatives = [p.iri for p in naming_predicates if p.naming != "name"][:_MAX_NAME_PREDICATES]
+    return _get_numbers(graph, names), _get_numbers(graph, alternatives)
 
 
-_MOST_NAMING = 200  # predicates of each kind: for every thing each of them is looked up
+_MAX_NAME_PREDICATES = 200  # predicates of each kind: for every thing each of them is looked up
 
 
-def _numbers(graph: GraphArrays, iris: Sequence[str]) -> tuple[int, ...]:
-    numbers = (graph.number(iri) for iri in iris)
+def _get_numbers(graph: GraphArrays, iris: Sequence[str]) -> tuple[int, ...]:
+    numbers = (graph.get_predicate_number(iri) for iri in iris)
     return tuple(number for number in numbers if number is not None)
 
 
-def _codes(graph: GraphArrays, naming: Sequence[int], nary: set[int]) -> Marks:
-    """Mark the nodes without a name whose local name tells nothing either."""
+def _mark_codes(graph: GraphArrays, naming: Sequence[int], nary: set[int]) -> NodeMask:
+    """Mark the nodes without a name whose local name is a code."""
     terms = graph.terms
     nameless = (np.diff(graph.out_offsets) + np.diff(graph.in_offsets)) > 0
     for number in naming:
-        nameless[graph.ends(number)] = False
+        nameless[graph.get_ends(number)] = False
     nameless[: terms.first_iri] = nameless[terms.first_blank :] = False
     nameless[graph.predicates] = False
     ids = np.flatnonzero(nameless)
-    shapes = [_DIGITS.sub("#", local_name(iri)) for iri in terms.values(ids)]
+    shapes = [_DIGITS_PATTERN.sub("#", get_local_name(iri)) for iri in terms.iterate_values(ids)]
     counts = Counter(shapes)
-    told = [not shape or ("#" in shape and counts[shape] > _ALIKE) for shape in shapes]
+    is_code = [
+        not shape or ("#" in shape and counts[shape] > _MAX_SIMILAR_COUNT) for shape in shapes
+    ]
     codes = np.zeros(len(terms), dtype=np.bool_)
-    codes[ids[np.array(told, dtype=np.bool_)]] = True
-    kind = graph.number(v.RDF_TYPE)
+    codes[ids[np.array(is_code, dtype=np.bool_)]] = True
+    kind = graph.get_predicate_number(v.RDF_TYPE)
     if kind is not None and nary:
         members = graph.step(np.array(sorted(nary), dtype=np.int32), kind, inverse=True)
         codes[members] |= nameless[members]
     return codes
 
 
-def _texts(
+def _collect_texts(
     graph: GraphArrays, first: int, last: int, predicates: Sequence[int]
 ) -> dict[int, list[int]]:
     """Return the literals of some predicates by subject, in the order of the predicates."""
-    found: dict[int, list[int]] = defaultdict(list)
+    literals: dict[int, list[int]] = defaultdict(list)
     for number in predicates:
-        subjects, objects = graph.between(first, last, number)
-        kept = objects < graph.terms.first_iri
-        for subject, literal in zip(subjects[kept].tolist(), objects[kept].tolist(), strict=True):
-            found[subject].append(literal)
-    return found
+        subjects, objects = graph.get_edges_in_range(first, last, number)
+        is_literal = objects < graph.terms.first_iri
+        for subject, literal in zip(
+            subjects[is_literal].tolist(), objects[is_literal].tolist(), strict=True
+        ):
+            literals[subject].append(literal)
+    return literals
 
 
-def _linked(graph: GraphArrays, first: int, last: int, iri: str) -> dict[int, list[int]]:
-    """Return the IRIs that a predicate gives, by subject."""
-    found: dict[int, list[int]] = defaultdict(list)
-    number = graph.number(iri)
+def _collect_targets(graph: GraphArrays, first: int, last: int, iri: str) -> dict[int, list[int]]:
+    """Return the IRIs that a predicate links, by subject."""
+    targets: dict[int, list[int]] = defaultdict(list)
+    number = graph.get_predicate_number(iri)
     if number is not None:
-        subjects, objects = _iris(graph, graph.between(first, last, number))
+        subjects, objects = _select_iris(graph, graph.get_edges_in_range(first, last, number))
         for subject, target in zip(subjects.tolist(), objects.tolist(), strict=True):
-            found[subject].append(target)
-    return found
+            targets[subject].append(target)
+    return targets
 
 
-def _iris(graph: GraphArrays, pairs: tuple[Ids, Ids]) -> tuple[Ids, Ids]:
+def _select_iris(graph: GraphArrays, pairs: tuple[Ids, Ids]) -> tuple[Ids, Ids]:
     subjects, objects = pairs
-    kept = (objects >= graph.terms.first_iri) & (objects < graph.terms.first_blank)
-    return subjects[kept], objects[kept]
+    is_iri = (objects >= graph.terms.first_iri) & (objects < graph.terms.first_blank)
+    return subjects[is_iri], objects[is_iri]
 
 
-def _clipped(text: str) -> str:
+def _clip(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_INFO else f"{text[: _LONGEST_INFO - 1]}…"
+    return text if len(text) <= _MAX_INFO_CHARACTERS else f"{text[: _MAX_INFO_CHARACTERS - 1]}…"
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
-    """Tells nodes apart that have no name; `label` is the literal that names a term, -1 of none."""
+class NeighbourDescriber:
+    """Describes nameless nodes by their neighbours.
+
+    Attributes:
+        graph: The graph.
+        labels: Id of the literal that names each term; -1 for none.
+        is_followed: Whether neighbours by each predicate count.
+    """
 
     graph: GraphArrays
-    label: Ids
-    followed: Marks  # by predicate number
+    labels: Ids
+    is_followed: NodeMask  # by predicate number
 
     @classmethod
-    def over(
+    def from_graph(
         cls, graph: GraphArrays, names: Sequence[int], languages: Sequence[str]
-    ) -> "Neighbours":
-        """Read off a graph how things are called; `names` are predicates, the best first."""
-        label = np.full(len(graph.terms), -1, dtype=np.int32)
+    ) -> "NeighbourDescriber":
+        """Read the names of all nodes; `names` are predicate numbers, the best first."""
+        labels = np.full(len(graph.terms), -1, dtype=np.int32)
         for number in reversed(names):
-            subjects, objects = graph.between(0, len(graph.terms), number)
-            ranks = _ranks(graph, objects, languages)
+            subjects, objects = graph.get_edges_in_range(0, len(graph.terms), number)
+            ranks = _rank_languages(graph, objects, languages)
             for rank in range(len(languages) + 1, -1, -1):
-                label[subjects[ranks == rank]] = objects[ranks == rank]
-        followed = np.ones(len(graph.predicates), dtype=np.bool_)
-        for iri in _PASSED_OVER:
-            passed_over = graph.number(iri)
-            if passed_over is not None:
-                followed[passed_over] = False
-        return cls(graph, label, followed)
+                labels[subjects[ranks == rank]] = objects[ranks == rank]
+        is_followed = np.ones(len(graph.predicates), dtype=np.bool_)
+        for iri in _IGNORED_PREDICATES:
+            ignored_number = graph.get_predicate_number(iri)
+            if ignored_number is not None:
+                is_followed[ignored_number] = False
+        return cls(graph, labels, is_followed)
 
-    def of_part(self, first: int, last: int, wanted: Marks) -> dict[int, str]:
-        """Return what hangs on the wanted ids from `first` to before `last`, if anything does.
+    def describe_block(self, first: int, last: int, is_nameless: NodeMask) -> dict[int, str]:
+        """Return descriptions of the marked ids from `first` to before `last`, where there are any.
 
-        At most two neighbours by each predicate and eight in all: things before texts, these
-        before numbers and dates.
+        At most two neighbours per predicate and eight in all: resources first, then texts, then
+        numbers and dates.
         """
-        if not wanted.any():
+        if not is_nameless.any():
             return {}
-        sources, targets, orders = self._edges(first, last, wanted)
+        sources, targets, orders = self._collect_edges(first, last, is_nameless)
         order = np.lexsort((np.arange(len(sources)), orders, sources))
-        listed: dict[int, list[int]] = defaultdict(list)
+        targets_by_source: dict[int, list[int]] = defaultdict(list)
         for source, target in zip(sources[order].tolist(), targets[order].tolist(), strict=True):
-            listed[source].append(target)
-        told = ((at, self._told(dict.fromkeys(targets))) for at, targets in listed.items())
-        return {at: text for at, text in told if text}
+            targets_by_source[source].append(target)
+        descriptions = (
+            (source, self._join_labels(dict.fromkeys(targets)))
+            for source, targets in targets_by_source.items()
+        )
+        return {source: text for source, text in descriptions if text}
 
-    def _edges(self, first: int, last: int, wanted: Marks) -> tuple[Ids, Ids, NDArray[np.int8]]:
-        """Sources, targets and what sort of neighbour the target is, by predicate."""
+    def _collect_edges(
+        self, first: int, last: int, is_nameless: NodeMask
+    ) -> tuple[Ids, Ids, NDArray[np.int8]]:
+        """Return sources, targets and the sort order of each target, by predicate."""
         empty = np.zeros(0, dtype=np.int32)
         sources, targets, orders = [empty], [empty], [np.zeros(0, dtype=np.int8)]
         for inverse in (False, True):
             graph = self.graph
             offsets = graph.in_offsets if inverse else graph.out_offsets
-            listed = graph.in_predicates if inverse else graph.out_predicates
+            predicates = graph.in_predicates if inverse else graph.out_predicates
             tally = np.bincount(
-                listed[offsets[first] : offsets[last]], minlength=len(graph.predicates)
+                predicates[offsets[first] : offsets[last]], minlength=len(graph.predicates)
             )
-            for number in np.flatnonzero((tally > 0) & self.followed).tolist():
-                near, far = self.graph.between(first, last, number, inverse=inverse)
-                kept = wanted[near - first]
-                near, far = near[kept], far[kept]
-                starts = np.flatnonzero(np.diff(near, prepend=-1))
-                lengths = np.diff(starts, append=len(near))
-                few = np.arange(len(near)) - np.repeat(starts, lengths) < _EACH
-                near, far = near[few], far[few]
-                sources.append(near)
-                targets.append(far)
-                found = np.full(len(far), int(inverse), dtype=np.int8)
-                literal = far < self.graph.terms.first_iri
-                sorts = self.graph.sorts[far[literal]]
-                found[literal] = np.where(sorts == Sort.TEXT, 2, 3)
-                orders.append(found)
+            for number in np.flatnonzero((tally > 0) & self.is_followed).tolist():
+                edge_sources, edge_targets = self.graph.get_edges_in_range(
+                    first, last, number, inverse=inverse
+                )
+                is_selected = is_nameless[edge_sources - first]
+                edge_sources, edge_targets = edge_sources[is_selected], edge_targets[is_selected]
+                starts = np.flatnonzero(np.diff(edge_sources, prepend=-1))
+                lengths = np.diff(starts, append=len(edge_sources))
+                is_within_limit = (
+                    np.arange(len(edge_sources)) - np.repeat(starts, lengths)
+                    < _MAX_NEIGHBOURS_PER_PREDICATE
+                )
+                edge_sources, edge_targets = (
+                    edge_sources[is_within_limit],
+                    edge_targets[is_within_limit],
+                )
+                sources.append(edge_sources)
+                targets.append(edge_targets)
+                target_orders = np.full(len(edge_targets), int(inverse), dtype=np.int8)
+                is_literal = edge_targets < self.graph.terms.first_iri
+                sorts = self.graph.sorts[edge_targets[is_literal]]
+                target_orders[is_literal] = np.where(sorts == ValueKind.TEXT, 2, 3)
+                orders.append(target_orders)
         return np.concatenate(sources), np.concatenate(targets), np.concatenate(orders)
 
-    def _told(self, targets: dict[int, None]) -> str:
+    def _join_labels(self, targets: dict[int, None]) -> str:
         parts: dict[str, None] = {}
         for target in targets:
             terms = self.graph.terms
             if terms.is_literal(target):
-                text = terms.value(target)
+                text = terms.get_value(target)
             else:
-                named = int(self.label[target])
-                if named >= 0:
-                    text = terms.value(named)
+                label_id = int(self.labels[target])
+                if label_id >= 0:
+                    text = terms.get_value(label_id)
                 else:
-                    text = local_name(terms.value(target)) if terms.is_iri(target) else ""
-            if text and len(text) <= _LONGEST_VALUE:
+                    text = get_local_name(terms.get_value(target)) if terms.is_iri(target) else ""
+            if text and len(text) <= _MAX_VALUE_CHARACTERS:
                 parts[text] = None
-            if len(parts) == _MOST:
+            if len(parts) == _MAX_NEIGHBOURS:
                 break
-        return ", ".join(parts)[:_LONGEST_AROUND]
+        return ", ".join(parts)[:_MAX_DESCRIPTION_CHARACTERS]
 
 
-def _ranks(graph: GraphArrays, targets: Ids, languages: Sequence[str]) -> NDArray[np.int8]:
-    """0 for a literal in the first language, more for the later ones and for none; -1 for a node.
+def _rank_languages(graph: GraphArrays, targets: Ids, languages: Sequence[str]) -> NDArray[np.int8]:
+    """Return the rank of each literal's language (0 is best), and -1 for nodes.
 
-    Read off the last bytes, since there may be millions of them.
+    Reads only the last bytes of each term, since there may be millions.
     """
     ranks = np.full(len(targets), len(languages) + 1, dtype=np.int8)
     ends = graph.terms.offsets[targets + 1]
@@ -373,59 +419,62 @@ def _ranks(graph: GraphArrays, targets: Ids, languages: Sequence[str]) -> NDArra
     return ranks
 
 
-_SHOWN = 3
-_PAGED = re.compile(r"GROUP\s+BY\s+\?iri\s*$", re.IGNORECASE)
+_MAX_INFO_CLASSES = 3
+_GROUPED_BY_IRI = re.compile(r"GROUP\s+BY\s+\?iri\s*$", re.IGNORECASE)
 
 
-def profile_properties(
+def iterate_profile_properties(
     profile: Profile, *, languages: Iterable[str] = ("en",)
 ) -> Iterator[Resource]:
-    """Yield a profile's predicates, scored by their triples, with domain and range as infos."""
+    """Yield a profile's predicates, scored by triples, with domain and range as infos."""
     for predicate in profile.predicates:
         infos = (
-            *_class_info("domain", predicate.subject_classes),
-            *_class_info("range", predicate.object_classes or predicate.datatypes),
+            *_format_class_info("domain", predicate.subject_classes),
+            *_format_class_info("range", predicate.object_classes or predicate.datatypes),
         )
-        yield _resource(predicate, predicate.triples, infos, tuple(languages))
+        yield _build_resource(predicate, predicate.triples, infos, tuple(languages))
 
 
-def profile_classes(profile: Profile, *, languages: Iterable[str] = ("en",)) -> Iterator[Resource]:
-    """Yield a profile's classes, scored by their instances, with the classes above as infos."""
+def iterate_profile_classes(
+    profile: Profile, *, languages: Iterable[str] = ("en",)
+) -> Iterator[Resource]:
+    """Yield a profile's classes, scored by instances, with superclasses as infos."""
     for cls in profile.classes:
-        parents = _class_info("subclass of", [(parent, 0) for parent in cls.parents])
-        yield _resource(cls, cls.instances, ("class", *parents), tuple(languages))
+        parents = _format_class_info("subclass of", [(parent, 0) for parent in cls.parents])
+        yield _build_resource(cls, cls.instances, ("class", *parents), tuple(languages))
 
 
-def named_resources(names: Iterable[Name], kinds: Iterable[Kind]) -> Iterator[Resource]:
-    """Yield the bearers of names of some kinds: entities, and literal values by N-Triples text.
+def iterate_named_resources(names: Iterable[Name], kinds: Iterable[Kind]) -> Iterator[Resource]:
+    """Yield the resources with names of some kinds; literal values by N-Triples text.
 
-    The label is the first preferred name, else the first. Of the names' use nothing is known: the
-    score is how many there are.
+    The label is the first preferred name, else the first name. The score is the number of names,
+    because their use is unknown.
     """
-    wanted = frozenset(kinds)
-    listed: dict[str, list[Name]] = defaultdict(list)
+    kind_set = frozenset(kinds)
+    names_by_target: dict[str, list[Name]] = defaultdict(list)
     for name in names:
-        if name.kind in wanted:
-            listed[name.target].append(name)
-    for target, all_names in listed.items():
-        ordered = sorted(all_names, key=lambda name: not name.preferred)
-        label, *synonyms = dict.fromkeys(name.text for name in ordered)
+        if name.kind in kind_set:
+            names_by_target[name.target].append(name)
+    for target, all_names in names_by_target.items():
+        sorted_names = sorted(all_names, key=lambda name: not name.preferred)
+        label, *synonyms = dict.fromkeys(name.text for name in sorted_names)
         yield Resource(target, label, tuple(synonyms), float(len(all_names)))
 
 
-def naming_of(profile: Profile) -> Naming:
-    """Return by which predicates a graph names its things, and in which languages."""
-    own = sorted(
+def get_naming(profile: Profile) -> Naming:
+    """Return the name predicates and the languages of a graph."""
+    name_predicates = sorted(
         (p for p in profile.predicates if p.naming), key=lambda p: (p.naming != "name", -p.triples)
     )
-    return Naming(tuple(p.iri for p in own), tuple(tag for tag, _ in profile.languages))
+    return Naming(tuple(p.iri for p in name_predicates), tuple(tag for tag, _ in profile.languages))
 
 
-async def asked_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resource]:
+async def query_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resource]:
     """Yield the resources that an index query selects, page by page if rows are capped.
 
-    Raises `SetupError` if rows are missing and the query does not end with `GROUP BY ?iri`, by
-    which it could be paged.
+    Raises:
+        SetupError: Rows are missing, and the query does not end with `GROUP BY ?iri`, which
+            paging requires.
     """
     from askgraph.index.sources import resources_of  # most graphs are indexed without a query
 
@@ -434,37 +483,37 @@ async def asked_resources(endpoint: Endpoint, query: str) -> AsyncIterator[Resou
         for resource in resources_of(result):
             yield resource
         return
-    if not _PAGED.search(query):
+    if not _GROUPED_BY_IRI.search(query):
         raise SetupError(
             f"{endpoint.address} gave only {len(result.rows):,} rows; end the query with "
             "GROUP BY ?iri, so that it can be asked page by page"
         )
-    size, last = len(result.rows), ""
+    page_rows, last_iri = len(result.rows), ""
     while True:
-        having = f"HAVING (STR(?iri) > {Literal(last)}) ORDER BY STR(?iri) LIMIT {size}"
+        having = f"HAVING (STR(?iri) > {Literal(last_iri)}) ORDER BY STR(?iri) LIMIT {page_rows}"
         page = list(resources_of(await endpoint.select(f"{query.rstrip()} {having}")))
         for resource in page:
             yield resource
-        if not page or page[-1].iri <= last:
+        if not page or page[-1].iri <= last_iri:
             return
-        last = page[-1].iri
+        last_iri = page[-1].iri
 
 
-def _resource(
+def _build_resource(
     item: ClassProfile | PredicateProfile,
     score: int,
     infos: tuple[str, ...],
     languages: tuple[str, ...],
 ) -> Resource:
     label = best_label(item.names, languages)
-    local = local_name(item.iri)
-    others = (*(text for text, _ in item.names), *((local,) if local else ()))
-    synonyms = tuple(text for text in dict.fromkeys(others) if text != label)
+    local_words = get_local_name(item.iri)
+    names = (*(text for text, _ in item.names), *((local_words,) if local_words else ()))
+    synonyms = tuple(text for text in dict.fromkeys(names) if text != label)
     if label is None:
         label, synonyms = words_of_local_name(item.iri), ()
     return Resource(item.iri, label, synonyms, float(score), infos)
 
 
-def _class_info(word: str, counted: Iterable[tuple[str, int]]) -> tuple[str, ...]:
-    names = [words_of_local_name(iri) for iri, _ in counted][:_SHOWN]
-    return (f"{word} {', '.join(names)}",) if names else ()
+def _format_class_info(relation: str, class_counts: Iterable[tuple[str, int]]) -> tuple[str, ...]:
+    names = [words_of_local_name(iri) for iri, _ in class_counts][:_MAX_INFO_CLASSES]
+    return (f"{relation} {', '.join(names)}",) if names else ()

@@ -1,6 +1,6 @@
-"""Metadata of a graph: classes, predicates, names, and what was left out of the count.
+"""The profile of a graph: classes, predicates, names, and omissions.
 
-On disk it is JSON with a version and a checksum, never half-written:
+The file format is JSON with a version and a checksum, written atomically:
 
 {"version": 2, "sha256": "…", "profile": {"triples": 2391, "classes": […], …}}
 """
@@ -16,22 +16,27 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from askgraph.atomic_files import write_whole
+from askgraph.atomic_files import write_text_atomically
 from askgraph.errors import SetupError
-from askgraph.graph.arrays import GraphArrays, names_of, objects_of
+from askgraph.graph.arrays import GraphArrays, get_names, get_objects
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.vocabulary import SCHEMA_SPACES
 
-VERSION = 2
-_BODY = '"profile": '
+PROFILE_VERSION = 2
+_BODY_KEY = '"profile": '
 
 
 @dataclass(frozen=True)
 class ClassProfile:
-    """A class as it is used.
+    """Statistics of a class.
 
-    `names` are (text, language) pairs. `name_predicate` carries the names of its instances, if
-    most have one. `nary` marks classes whose instances have no name and link two things or more.
+    Attributes:
+        iri: IRI of the class.
+        instances: Number of instances.
+        names: (text, language) pairs.
+        parents: Direct superclasses.
+        name_predicate: Predicate with the names of its instances, if most have one.
+        nary: Whether instances have no name and link two resources or more.
     """
 
     iri: str
@@ -44,12 +49,22 @@ class ClassProfile:
 
 @dataclass(frozen=True)
 class PredicateProfile:
-    """A predicate as it is used.
+    """Statistics of a predicate; (name, number) pairs are sorted by descending number.
 
-    `subject_classes`, `object_classes`, `datatypes` and `languages` are (name, number of triples)
-    pairs, most frequent first. `naming` is "name", "alternative" or "" (no names). `inverse_of`
-    lists predicates that say the same the other way round. `steps` is the number of the graph's own
-    predicates for which it stands: more than one if it is a virtual shortcut.
+    Attributes:
+        iri: IRI of the predicate.
+        triples: Number of triples.
+        subjects: Number of distinct subjects.
+        objects: Number of distinct objects.
+        names: (text, language) pairs.
+        subject_classes: Classes of subjects with their numbers of triples.
+        object_classes: Classes of objects with their numbers of triples.
+        datatypes: Datatypes of literals with their numbers of triples.
+        languages: Language tags of literals with their numbers of triples.
+        naming: "name", "alternative" or "" (not a name predicate).
+        transitive: Whether it may be followed any number of times.
+        inverse_of: Predicates with the same meaning in the other direction.
+        steps: Number of the graph's predicates it stands for: above 1 for a virtual shortcut.
     """
 
     iri: str
@@ -73,18 +88,24 @@ class PredicateProfile:
 
     @property
     def literal(self) -> bool:
-        """Whether its objects are literals."""
+        """Whether all objects are literals."""
         return bool(self.datatypes) and not self.object_classes
 
 
 @dataclass(frozen=True)
 class Partition:
-    """The triples that lead from instances of a class by a predicate (a partition of VoID).
+    """The triples from instances of a class by a predicate (a partition of VoID).
 
-    `subjects` of the instances have it, to distinct `objects`; 0 if that is not known. `targets`
-    are the classes of the objects (`rdfs:Resource` for things of no class), `datatypes` those of
-    literals, as (name, number of triples) pairs, most frequent first; a number is 0 if only
-    that it occurs is known. If `sampled`, the numbers are scaled up from some instances.
+    Attributes:
+        cls: The class.
+        predicate: The predicate.
+        triples: Number of triples.
+        subjects: Number of instances with the predicate; 0 if unknown.
+        objects: Number of distinct objects; 0 if unknown.
+        targets: Classes of objects with their numbers of triples (0 if unknown), most frequent
+            first; `rdfs:Resource` stands for resources without a class.
+        datatypes: Datatypes of literals with their numbers of triples.
+        sampled: Whether the numbers are scaled up from some instances.
     """
 
     cls: str
@@ -99,7 +120,14 @@ class Partition:
 
 @dataclass(frozen=True)
 class Part:
-    """The known extent of one part of a schema: `seen` of a `total`, None if nobody knows it."""
+    """Completeness of one part of a profile.
+
+    Attributes:
+        name: Name of the part.
+        seen: Number of known items.
+        total: Number of items; None if unknown.
+        note: Explanation.
+    """
 
     name: str
     seen: int
@@ -108,7 +136,7 @@ class Part:
 
     @property
     def share(self) -> float | None:
-        """The part that is known, between 0 and 1; None if the total is not known."""
+        """The known share, between 0 and 1; None if the total is unknown."""
         if self.total is None:
             return None
         return min(1.0, self.seen / self.total) if self.total else 1.0
@@ -116,14 +144,24 @@ class Part:
 
 @dataclass(frozen=True)
 class Profile:
-    """A graph as a whole, as far as it is known; `cuts` lists what a bound left out.
+    """Statistics of a complete graph, as far as they are known.
 
-    `graphs` are its named graphs with their numbers of triples (0 if not counted),
-    `completeness` says of each part how much of it is known; see `graph.profile`. `types` are
-    the standard predicates that tell what things are, if the graph has other ones for them, each
-    with the graph's own.
-    `name_search` is the search by which its endpoint is asked for names that were not read.
-    `described` is what the graph says of itself, as (text, language) pairs.
+    Attributes:
+        triples: Number of triples.
+        classes: Classes, largest first.
+        predicates: Predicates, most frequent first.
+        languages: Language tags with their numbers of literals.
+        prefixes: (prefix, namespace) pairs.
+        cuts: Omissions, in words.
+        source: Where the graph comes from.
+        created: Time of the profile, in ISO 8601.
+        version: Version of the file format.
+        graphs: Named graphs with their numbers of triples (0 if not counted).
+        partitions: Partitions, by class and predicate.
+        completeness: Known share of each part.
+        types: Standard type predicates, each with the graph's own one in its place.
+        name_search: Name search of the endpoint for names that were not read.
+        described: The graph's description of itself, as (text, language) pairs.
     """
 
     triples: int
@@ -134,7 +172,7 @@ class Profile:
     cuts: tuple[str, ...] = ()
     source: str = ""
     created: str = ""
-    version: int = VERSION
+    version: int = PROFILE_VERSION
     graphs: tuple[tuple[str, int], ...] = ()
     partitions: tuple[Partition, ...] = ()
     completeness: tuple[Part, ...] = ()
@@ -143,24 +181,24 @@ class Profile:
     described: tuple[tuple[str, str], ...] = ()
 
     def __hash__(self) -> int:
-        """Return the hash of a few fields: that of all takes as long as the schema is large."""
+        """Return a hash of a few fields: hashing all takes long for a large schema."""
         sizes = len(self.classes), len(self.predicates)
         return hash((self.triples, *sizes, self.source, self.created))
 
-    def known_share(self, part: str) -> float:
-        """Return how much of a part is known, between 0 and 1; 0 if nothing is said of it."""
+    def get_known_share(self, part: str) -> float:
+        """Return the known share of a part, between 0 and 1; 0 if unknown."""
         return next((p.share or 0.0 for p in self.completeness if p.name == part), 0.0)
 
 
 TRIPLES, GRAPHS, CLASSES, PREDICATES = "triples", "graphs", "classes", "predicates"
 COUNTS, PARTITIONS, ENDS, LABELS = "predicate counts", "partitions", "ends", "labels"
-NAMES = (TRIPLES, GRAPHS, CLASSES, PREDICATES, COUNTS, PARTITIONS, ENDS, LABELS)
+PART_NAMES = (TRIPLES, GRAPHS, CLASSES, PREDICATES, COUNTS, PARTITIONS, ENDS, LABELS)
 ENTITY_NAMES = "entity names"
-"""The part of names that could not all be read; a profile of which all were has no such part."""
+"""Name of the part for incompletely read entity names; absent if all were read."""
 
 
-def complete(profile: Profile) -> tuple[Part, ...]:
-    """Return the parts of a profile whose every triple was counted, but for its named graphs."""
+def build_complete_parts(profile: Profile) -> tuple[Part, ...]:
+    """Return the parts of a profile that counted every triple, except named graphs."""
     schema = len(profile.classes) + len(profile.predicates)
     sizes = (
         profile.triples,
@@ -171,31 +209,31 @@ def complete(profile: Profile) -> tuple[Part, ...]:
         len(profile.partitions),
         schema,
     )
-    names = [name for name in NAMES if name != GRAPHS]
+    names = [name for name in PART_NAMES if name != GRAPHS]
     return tuple(Part(name, size, size) for name, size in zip(names, sizes, strict=True))
 
 
-def with_parts(parts: Sequence[Part], more: Mapping[str, Part]) -> tuple[Part, ...]:
-    """Return the parts, those of a name in `more` replaced, in the usual order."""
-    by_name = {part.name: part for part in parts} | dict(more)
-    order = {name: at for at, name in enumerate(NAMES)}
+def replace_parts(parts: Sequence[Part], replacements: Mapping[str, Part]) -> tuple[Part, ...]:
+    """Return the parts, updated from `replacements` by name, in standard order."""
+    by_name = {part.name: part for part in parts} | dict(replacements)
+    order = {name: position for position, name in enumerate(PART_NAMES)}
     return tuple(sorted(by_name.values(), key=lambda part: order.get(part.name, len(order))))
 
 
-def sorted_counts(counted: Counter[str]) -> tuple[tuple[str, int], ...]:
-    """Return (name, number) pairs, the highest number first, equal ones by name."""
-    return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+def sort_counts(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    """Return (name, number) pairs by descending number, then by name."""
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def save_profile(profile: Profile, path: Path) -> None:
-    """Write a profile; a reader sees the old file or the new one, nothing between."""
+    """Write a profile atomically."""
     body = json.dumps(asdict(profile), ensure_ascii=False, separators=(",", ":"))
-    head = f'{{"version": {profile.version}, "sha256": "{_digest(body)}", '
-    write_whole(path, f"{head}{_BODY}{body}}}\n")
+    head = f'{{"version": {profile.version}, "sha256": "{_hash_body(body)}", '
+    write_text_atomically(path, f"{head}{_BODY_KEY}{body}}}\n")
 
 
 def load_profile(path: Path) -> Profile:
-    """Read a profile; `SetupError` if it is missing, damaged or of another version."""
+    """Read a profile; raises `SetupError` if it is missing, damaged or of another version."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -203,49 +241,50 @@ def load_profile(path: Path) -> Profile:
     except (OSError, UnicodeDecodeError) as error:
         raise SetupError(f"the profile {path} cannot be read: {error}") from error
     try:
-        with _uncollected():
+        with _pause_garbage_collection():
             stored = json.loads(text)
             version, digest = stored["version"], stored["sha256"]
-            body = text.split(_BODY, 1)[1].rstrip()[:-1]
-            if version == VERSION and digest == _digest(body):
-                return _profile(stored["profile"])
+            body = text.split(_BODY_KEY, 1)[1].rstrip()[:-1]
+            if version == PROFILE_VERSION and digest == _hash_body(body):
+                return _parse_profile(stored["profile"])
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise SetupError(f"the profile {path} is damaged; add the graph again") from error
-    if version != VERSION:
+    if version != PROFILE_VERSION:
         raise SetupError(
-            f"the profile {path} is of version {version}, this askgraph writes version {VERSION}; "
+            f"the profile {path} is of version {version}, this askgraph writes version "
+            f"{PROFILE_VERSION}; "
             "add the graph again"
         )
     raise SetupError(f"the profile {path} does not match its checksum; add the graph again")
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Collect no garbage: among millions of new objects that stay it takes as long as they do."""
-    enabled = gc.isenabled()
+def _pause_garbage_collection() -> Iterator[None]:
+    """Disable garbage collection, which would double the time to create millions of objects."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if enabled:
+        if was_enabled:
             gc.enable()
 
 
-def _digest(body: str) -> str:
+def _hash_body(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()
 
 
-def _profile(stored: Mapping[str, Any]) -> Profile:
+def _parse_profile(content: Mapping[str, Any]) -> Profile:
     kinds = (("classes", ClassProfile), ("predicates", PredicateProfile),
              ("partitions", Partition), ("completeness", Part))  # fmt: skip
-    listed: dict[str, Any] = {
-        name: tuple(kind(**_tuples(item)) for item in stored[name]) for name, kind in kinds
+    items_by_field: dict[str, Any] = {
+        name: tuple(kind(**_to_tuples(item)) for item in content[name]) for name, kind in kinds
     }
-    others = {name: value for name, value in stored.items() if name not in listed}
-    return Profile(**_tuples(others), **listed)
+    scalar_fields = {name: value for name, value in content.items() if name not in items_by_field}
+    return Profile(**_to_tuples(scalar_fields), **items_by_field)
 
 
-def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _to_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: tuple([tuple(item) if type(item) is list else item for item in value])
         if type(value) is list
@@ -256,94 +295,103 @@ def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 Counts = tuple[tuple[str, int], ...]
 Item = TypeVar("Item", ClassProfile, PredicateProfile, Partition)
-Joined = Callable[[Sequence[int]], int]
+JoinNumbers = Callable[[Sequence[int]], int]
 
-_NUMBERS = frozenset(["instances", "triples", "subjects", "objects"])
-_COUNTS = frozenset(["subject_classes", "object_classes", "datatypes", "languages", "targets"])
-_IRIS = frozenset(["parents", "inverse_of"])
-_FIRST = frozenset(["name_predicate", "naming"])
+_NUMBER_FIELDS = frozenset(["instances", "triples", "subjects", "objects"])
+_COUNT_FIELDS = frozenset(
+    ["subject_classes", "object_classes", "datatypes", "languages", "targets"]
+)
+_IRI_FIELDS = frozenset(["parents", "inverse_of"])
+_FIRST_FIELDS = frozenset(["name_predicate", "naming"])
 
 
-def merged(first: Profile, second: Profile) -> Profile:
-    """Return two accounts of the same graph as one.
+def merge_profiles(first: Profile, second: Profile) -> Profile:
+    """Merge two profiles of the same graph.
 
-    The first is believed if both give a number, but what was counted before what was estimated
-    from a sample; names, ends and partitions of either are kept.
-    The completeness of each part is that of the account that knows more of it.
+    If both have a number, the first profile's is used, but counted numbers take precedence over
+    estimates from a sample. Names, ends and partitions of both are kept. The completeness of each
+    part is the higher one.
     """
 
-    def first_known(numbers: Sequence[int]) -> int:
+    def pick_first(numbers: Sequence[int]) -> int:
         return next((number for number in numbers if number), 0)
 
-    def certainty(part: Part) -> tuple[float, int]:
+    def rate_certainty(part: Part) -> tuple[float, int]:
         return (-1.0 if part.share is None else part.share, part.seen)
 
     parts = {part.name: part for part in first.completeness}
     for part in second.completeness:
-        parts[part.name] = max(part, parts.get(part.name, part), key=certainty)
+        parts[part.name] = max(part, parts.get(part.name, part), key=rate_certainty)
     return replace(
-        _join_profiles([first, second], first_known, sampled=all),
+        _join_profiles([first, second], pick_first, combine_sampled=all),
         source=first.source or second.source,
         described=first.described or second.described,
-        completeness=with_parts((), parts),
+        completeness=replace_parts((), parts),
     )
 
 
-def united(profiles: Sequence[Profile]) -> Profile:
-    """Return the profile of several graphs together, each profiled alone: numbers are sums.
+def unite_profiles(profiles: Sequence[Profile]) -> Profile:
+    """Merge the profiles of several graphs: numbers are added.
 
-    What several graphs hold is counted several times, and links from one to a thing whose class
-    only another one tells lead to things of no class. Raises `ValueError` if there is none.
+    Content in several graphs counts several times, and links to resources whose class is in another
+    graph count as links to resources without a class.
+
+    Raises:
+        ValueError: There are no profiles.
     """
     if not profiles:
         raise ValueError("there is no profile to unite")
     parts: dict[str, list[Part]] = defaultdict(list)
-    for part in chain.from_iterable(one.completeness for one in profiles):
+    for part in chain.from_iterable(profile.completeness for profile in profiles):
         parts[part.name].append(part)
     return replace(
-        _join_profiles(profiles, sum, sampled=any),
+        _join_profiles(profiles, sum, combine_sampled=any),
         source=profiles[0].source,
-        completeness=with_parts((), {name: _summed(some) for name, some in parts.items()}),
+        completeness=replace_parts(
+            (), {name: _sum_parts(same_parts) for name, same_parts in parts.items()}
+        ),
     )
 
 
-def ordered(profile: Profile) -> Profile:
-    """Return the same profile, all that has no order of its own in one that is always the same."""
+def sort_profile(profile: Profile) -> Profile:
+    """Return the profile with all unordered content in a deterministic order."""
     classes = sorted(profile.classes, key=lambda c: (-c.instances, c.iri))
     predicates = sorted(profile.predicates, key=lambda p: (-p.triples, p.iri))
     partitions = sorted(profile.partitions, key=lambda x: (x.cls, x.predicate))
     return replace(
         profile,
-        classes=tuple(map(_in_order, classes)),
-        predicates=tuple(map(_in_order, predicates)),
-        partitions=tuple(map(_in_order, partitions)),
-        languages=sorted_counts(Counter(dict(profile.languages))),
+        classes=tuple(map(_sort_item, classes)),
+        predicates=tuple(map(_sort_item, predicates)),
+        partitions=tuple(map(_sort_item, partitions)),
+        languages=sort_counts(Counter(dict(profile.languages))),
         prefixes=tuple(sorted(set(profile.prefixes))),
         cuts=tuple(sorted(set(profile.cuts))),
-        graphs=sorted_counts(Counter(dict(profile.graphs))),
-        completeness=with_parts(profile.completeness, {}),
+        graphs=sort_counts(Counter(dict(profile.graphs))),
+        completeness=replace_parts(profile.completeness, {}),
     )
 
 
-def _in_order(item: Item) -> Item:
-    known = vars(item)
+def _sort_item(item: Item) -> Item:
+    fields = vars(item)
     lists = {
-        name: _sorted(name, known[name]) for name in (*_COUNTS, *_IRIS, "names") if name in known
+        name: _sort_field(name, fields[name])
+        for name in (*_COUNT_FIELDS, *_IRI_FIELDS, "names")
+        if name in fields
     }
     return replace(item, **lists)
 
 
-def _sorted(name: str, value: Any) -> Any:
-    if name in _COUNTS:
-        return sorted_counts(Counter(dict(value)))
-    if name in _IRIS:
+def _sort_field(name: str, value: Any) -> Any:
+    if name in _COUNT_FIELDS:
+        return sort_counts(Counter(dict(value)))
+    if name in _IRI_FIELDS:
         return tuple(sorted(set(value)))
-    first = first_names(value)
+    first = select_first_names(value)
     return (*sorted(first), *sorted(set(value) - first))
 
 
-def first_names(names: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the first (text, language) name in each language: the others are alternatives."""
+def select_first_names(names: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the first (text, language) name of each language; later ones are alternatives."""
     by_language: dict[str, tuple[str, str]] = {}
     for name in names:
         by_language.setdefault(name[1], name)
@@ -351,84 +399,101 @@ def first_names(names: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def _join_profiles(
-    profiles: Sequence[Profile], join: Joined, *, sampled: Callable[[Iterable[bool]], bool]
+    profiles: Sequence[Profile],
+    join: JoinNumbers,
+    *,
+    combine_sampled: Callable[[Iterable[bool]], bool],
 ) -> Profile:
-    """Join accounts: numbers by `join`; a partition is `sampled` if all, or any, of its are."""
+    """Merge profiles; `join` combines numbers, `combine_sampled` the flags of partitions."""
 
-    def group(items: Iterable[Item], key: Callable[[Item], object]) -> Iterator[list[Item]]:
+    def group_items_by(
+        items: Iterable[Item], key: Callable[[Item], object]
+    ) -> Iterator[list[Item]]:
         groups: dict[object, list[Item]] = defaultdict(list)
         for item in items:
             groups[key(item)].append(item)
         return iter(groups.values())
 
-    classes = group((c for one in profiles for c in one.classes), lambda c: c.iri)
-    predicates = group((p for one in profiles for p in one.predicates), lambda p: p.iri)
-    partitions = group(
-        (x for one in profiles for x in one.partitions), lambda x: (x.cls, x.predicate)
+    classes = group_items_by((c for profile in profiles for c in profile.classes), lambda c: c.iri)
+    predicates = group_items_by(
+        (p for profile in profiles for p in profile.predicates), lambda p: p.iri
     )
-    joined = ordered(
+    partitions = group_items_by(
+        (x for profile in profiles for x in profile.partitions), lambda x: (x.cls, x.predicate)
+    )
+    joined = sort_profile(
         Profile(
-            triples=join([one.triples for one in profiles]),
-            classes=tuple(_account(some, join, nary=all(c.nary for c in some)) for some in classes),
-            predicates=tuple(
-                _account(some, join, transitive=any(p.transitive for p in some), steps=1)
-                for some in predicates
+            triples=join([profile.triples for profile in profiles]),
+            classes=tuple(
+                _join_items(group_items, join, nary=all(c.nary for c in group_items))
+                for group_items in classes
             ),
-            languages=_counts([one.languages for one in profiles], join),
-            prefixes=tuple({p: n for one in reversed(profiles) for p, n in one.prefixes}.items()),
-            created=max(one.created for one in profiles),
-            graphs=_counts([one.graphs for one in profiles], join),
-            partitions=tuple(
-                _account(
-                    sorted(some, key=lambda x: x.sampled),
-                    join,
-                    sampled=sampled(x.sampled for x in some),
+            predicates=tuple(
+                _join_items(
+                    group_items, join, transitive=any(p.transitive for p in group_items), steps=1
                 )
-                for some in partitions
+                for group_items in predicates
+            ),
+            languages=_join_counts([profile.languages for profile in profiles], join),
+            prefixes=tuple(
+                {p: n for profile in reversed(profiles) for p, n in profile.prefixes}.items()
+            ),
+            created=max(profile.created for profile in profiles),
+            graphs=_join_counts([profile.graphs for profile in profiles], join),
+            partitions=tuple(
+                _join_items(
+                    sorted(group_items, key=lambda x: x.sampled),
+                    join,
+                    sampled=combine_sampled(x.sampled for x in group_items),
+                )
+                for group_items in partitions
             ),
         )
     )
-    cuts = dict.fromkeys(cut for one in profiles for cut in one.cuts)
+    cuts = dict.fromkeys(cut for profile in profiles for cut in profile.cuts)
     return replace(joined, cuts=tuple(cuts))
 
 
-def _account(some: Sequence[Item], join: Joined, **said: Any) -> Item:
-    """Return accounts of one thing as one; `said` are the fields that are joined by no rule."""
-    joined: dict[str, Any] = {}
-    for name in vars(some[0]):
-        given = [getattr(one, name) for one in some]
-        if name in _NUMBERS:
-            joined[name] = join(given)
-        elif name in _COUNTS:
-            joined[name] = _counts(given, join)
-        elif name in _IRIS or name == "names":
-            joined[name] = tuple(dict.fromkeys(chain.from_iterable(given)))
-        elif name in _FIRST:
-            joined[name] = next(filter(None, given), given[0])
-    return replace(some[0], **(joined | said))
+def _join_items(items: Sequence[Item], join: JoinNumbers, **overrides: Any) -> Item:
+    """Merge descriptions of one item; `overrides` are fields without a merge rule."""
+    fields: dict[str, Any] = {}
+    for name in vars(items[0]):
+        values = [getattr(item, name) for item in items]
+        if name in _NUMBER_FIELDS:
+            fields[name] = join(values)
+        elif name in _COUNT_FIELDS:
+            fields[name] = _join_counts(values, join)
+        elif name in _IRI_FIELDS or name == "names":
+            fields[name] = tuple(dict.fromkeys(chain.from_iterable(values)))
+        elif name in _FIRST_FIELDS:
+            fields[name] = next(filter(None, values), values[0])
+    return replace(items[0], **(fields | overrides))
 
 
-def _counts(listed: Sequence[Counts], join: Joined) -> Counts:
+def _join_counts(counts_list: Sequence[Counts], join: JoinNumbers) -> Counts:
     numbers: dict[str, list[int]] = defaultdict(list)
-    for counts in listed:
+    for counts in counts_list:
         for name, number in counts:
             numbers[name].append(number)
-    return sorted_counts(Counter({name: join(some) for name, some in numbers.items()}))
+    return sort_counts(Counter({name: join(values) for name, values in numbers.items()}))
 
 
-def _summed(parts: Sequence[Part]) -> Part:
+def _sum_parts(parts: Sequence[Part]) -> Part:
     totals = [part.total for part in parts if part.total is not None]
     total = sum(totals) if len(totals) == len(parts) else None
     notes = dict.fromkeys(part.note for part in parts if part.note)
     return Part(parts[0].name, sum(part.seen for part in parts), total, "; ".join(notes))
 
 
-_FEW, _NEARLY = 5, 0.8  # classes that say all of one above them, and the share that is nearly all
+_MAX_COVERING_CLASSES, _COVERED_SHARE = (
+    5,
+    0.8,
+)  # classes that say all of one above them, and the share that is nearly all
 
 
 @dataclass(frozen=True)
-class Link:
-    """The triples that lead from instances of a class to those of another by one predicate."""
+class ClassLink:
+    """The triples of one predicate from instances of one class to those of another."""
 
     source: str
     predicate: str
@@ -437,87 +502,97 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Picture:
+class SchemaDiagram:
     """The largest classes, largest first, and the links between them, most used first."""
 
     classes: tuple[ClassProfile, ...]
-    links: tuple[Link, ...]
+    links: tuple[ClassLink, ...]
 
 
-def largest_classes(profile: Profile) -> list[ClassProfile]:
-    """Return the classes of a graph's things, largest first.
+def select_largest_classes(profile: Profile) -> list[ClassProfile]:
+    """Return the classes of a graph's content, largest first.
 
-    Left out are those of its schema, and a class of which a few of its own say all: people, where
-    nearly all of them are astronauts or scientists.
+    Schema classes are left out, and so are classes that a few subclasses nearly cover: people, if
+    nearly all are astronauts or scientists.
     """
-    found = [one for one in profile.classes if one.instances and not is_schema(one.iri)]
-    below: dict[str, list[int]] = {}
-    for one in found:
-        for parent in one.parents:
-            below.setdefault(parent, []).append(one.instances)
-    said = (sum(sorted(below.get(one.iri, ()))[-_FEW:]) for one in found)
-    kept = [one for one, few in zip(found, said, strict=True) if few < _NEARLY * one.instances]
-    return sorted(kept, key=lambda one: (-one.instances, one.iri))
+    classes = [cls for cls in profile.classes if cls.instances and not is_schema_term(cls.iri)]
+    subclass_sizes: dict[str, list[int]] = {}
+    for cls in classes:
+        for parent in cls.parents:
+            subclass_sizes.setdefault(parent, []).append(cls.instances)
+    covered_counts = (
+        sum(sorted(subclass_sizes.get(cls.iri, ()))[-_MAX_COVERING_CLASSES:]) for cls in classes
+    )
+    selected = [
+        cls
+        for cls, covered in zip(classes, covered_counts, strict=True)
+        if covered < _COVERED_SHARE * cls.instances
+    ]
+    return sorted(selected, key=lambda cls: (-cls.instances, cls.iri))
 
 
-def is_schema(iri: str) -> bool:
-    """Whether a term is of a vocabulary in which schemas are written."""
+def is_schema_term(iri: str) -> bool:
+    """Return whether a term belongs to a schema vocabulary."""
     return iri.startswith(v.SCHEMA_SPACES)
 
 
-def picture_of(profile: Profile, *, classes: int = 12, links: int = 20) -> Picture:
-    """Return the picture of a profile; it is made of its counts, nothing is asked.
+def build_schema_diagram(profile: Profile, *, classes: int = 12, links: int = 20) -> SchemaDiagram:
+    """Build the diagram of a profile from its counts, without queries.
 
-    Between two classes there is one link, of the predicate with the most triples. Where a profile
-    has no partitions, classes are linked that stand at most ends of a predicate.
+    Two classes have at most one link, of the predicate with the most triples. Without partitions,
+    classes are linked by the most frequent classes at the ends of predicates.
     """
-    shown = tuple(largest_classes(profile)[:classes])
-    names = {one.iri for one in shown}
-    known = {one.iri: one for one in profile.predicates}
-    best: dict[frozenset[str], Link] = {}
-    for link in _links(profile, known):
+    largest = tuple(select_largest_classes(profile)[:classes])
+    names = {item.iri for item in largest}
+    predicates = {item.iri: item for item in profile.predicates}
+    best: dict[frozenset[str], ClassLink] = {}
+    for link in _iterate_links(profile, predicates):
         ends = frozenset((link.source, link.target))
         if ends <= names and link.triples > getattr(best.get(ends), "triples", 0):
             best[ends] = link
-    ordered = sorted(best.values(), key=lambda one: (-one.triples, one.source, one.target))
-    return Picture(shown, tuple(ordered[:links]))
+    sorted_links = sorted(best.values(), key=lambda item: (-item.triples, item.source, item.target))
+    return SchemaDiagram(largest, tuple(sorted_links[:links]))
 
 
-def _links(profile: Profile, known: Mapping[str, PredicateProfile]) -> Iterator[Link]:
-    counted: Counter[tuple[str, str, str]] = Counter()
-    for one in profile.partitions:
-        if is_schema(one.predicate) or (one.predicate in known and known[one.predicate].steps > 1):
+def _iterate_links(
+    profile: Profile, predicates: Mapping[str, PredicateProfile]
+) -> Iterator[ClassLink]:
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for partition in profile.partitions:
+        if is_schema_term(partition.predicate) or (
+            partition.predicate in predicates and predicates[partition.predicate].steps > 1
+        ):
             continue
-        for target, triples in one.targets:
-            counted[one.cls, one.predicate, target] += triples or one.triples or 1
-    if not counted:
+        for target, triples in partition.targets:
+            counts[partition.cls, partition.predicate, target] += triples or partition.triples or 1
+    if not counts:
         for predicate in profile.predicates:
             ends = (predicate.subject_classes[:1], predicate.object_classes[:1])
             for (source, _), (target, _) in zip(*ends, strict=False):
-                counted[source, predicate.iri, target] = predicate.triples or 1
-    for (source, name, target), triples in counted.items():
-        yield Link(source, name, target, triples)
+                counts[source, predicate.iri, target] = predicate.triples or 1
+    for (source, name, target), triples in counts.items():
+        yield ClassLink(source, name, target, triples)
 
 
-def standard_naming(iri: str) -> str:
-    """Return "name" or "alternative" for the predicates of the standard vocabularies, else ""."""
+def get_standard_role(iri: str) -> str:
+    """Return "name" or "alternative" for a standard vocabulary's name predicate, else ""."""
     if iri in v.LABEL_PREDICATES:
         return "name"
     return "alternative" if iri in v.ALTERNATIVE_LABEL_PREDICATES else ""
 
 
-def classes_above(graph: GraphArrays, profile: Profile) -> tuple[ClassProfile, ...]:
-    """Return the classes above those of a profile that the profile does not have.
+def collect_superclasses(graph: GraphArrays, profile: Profile) -> tuple[ClassProfile, ...]:
+    """Return the superclasses of a profile's classes that are missing in the profile.
 
-    They count no instances: all of theirs are instances of classes below them.
+    Their own instances are 0: all instances belong to subclasses.
     """
-    known = {one.iri for one in profile.classes}
-    listed = [above for one in profile.classes for above in one.parents]
-    found = {}
-    for iri in listed:
-        if iri not in known and not iri.startswith(SCHEMA_SPACES):
-            known.add(iri)
-            parents = objects_of(graph, iri, v.RDFS_SUB_CLASS_OF)
-            found[iri] = ClassProfile(iri, 0, names=names_of(graph, iri), parents=parents)
-            listed += parents
-    return tuple(found.values())
+    known_iris = {cls.iri for cls in profile.classes}
+    parents_queue = [parent for cls in profile.classes for parent in cls.parents]
+    superclasses = {}
+    for iri in parents_queue:
+        if iri not in known_iris and not iri.startswith(SCHEMA_SPACES):
+            known_iris.add(iri)
+            parents = get_objects(graph, iri, v.RDFS_SUB_CLASS_OF)
+            superclasses[iri] = ClassProfile(iri, 0, names=get_names(graph, iri), parents=parents)
+            parents_queue += parents
+    return tuple(superclasses.values())

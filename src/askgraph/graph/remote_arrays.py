@@ -1,14 +1,14 @@
-"""The part of a remote graph that a question needs, fetched into arrays by a few batched queries.
+"""Fetch the part of a remote graph that a question needs, in a few batched queries.
 
     small graph      one query for everything
-    entities         their edges, both ways; then the edges of the nodes reached
-    values           what has them
+    entities         their edges in both directions; then the edges of the nodes reached
+    values           the subjects that have them
     predicates       all their triples, or those between the nodes reached
     classes          their instances
     nodes reached    their classes and names
 
-Blank nodes cannot be asked for again, so they are walked through in one query with what they hang
-on, and are taken for others in every reply.
+Blank nodes cannot be queried again, so that one query fetches them with their surroundings; they
+are different nodes in each reply.
 """
 
 import asyncio
@@ -27,120 +27,149 @@ from askgraph.sparql import vocabulary as v
 from askgraph.sparql.rdf_files import OwnTypes, triples_in, with_types
 from askgraph.sparql.results import Row
 
-_AT_ONCE = 4
-_SECONDS = 20.0
-_SHARE = 1 / 3  # of what a question has left, for a request
-_TOGETHER = 9_900  # rows of a request: below the usual cap of servers
-_PARTS = 100  # sub-selects of a request: at 200 the process of Virtuoso 7.2 ends
-_KEPT = 200_000  # triples kept for later questions, of some 300 bytes each
+_MAX_CONCURRENT_REQUESTS_COUNT = 4
+_MAX_REQUEST_SECONDS = 20.0
+_REQUEST_SHARE = 1 / 3  # of what a question has left, for a request
+_MAX_REQUEST_ROWS = 9_900  # rows of a request: below the usual cap of servers
+_MAX_REQUEST_PARTS = 100  # sub-selects of a request: at 200 the process of Virtuoso 7.2 ends
+_MAX_CACHED_TRIPLES = 200_000  # triples kept for later questions, of some 300 bytes each
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of a request: patterns that bind ?s, ?p and ?o, and the most rows of them."""
+class RequestPart:
+    """A part of a request.
+
+    Attributes:
+        body: Patterns that bind ?s, ?p and ?o.
+        rows: Maximum number of rows.
+    """
 
     body: str
     rows: int
 
 
 @dataclass
-class Kept:
-    """What parts of requests gave, kept for later questions; those unused for longest go first."""
+class PartCache:
+    """Results of request parts for later questions; the least recently used are evicted."""
 
-    _found: OrderedDict[Part, Sequence[Triple]] = field(default_factory=OrderedDict)
+    _triples: OrderedDict[RequestPart, Sequence[Triple]] = field(default_factory=OrderedDict)
     _size: int = 0
 
-    def get(self, part: Part) -> Sequence[Triple] | None:
-        """Return what a part gave, if it is kept."""
-        if part in self._found:
-            self._found.move_to_end(part)
-        return self._found.get(part)
+    def get(self, part: RequestPart) -> Sequence[Triple] | None:
+        """Return the cached triples of a part, or None."""
+        if part in self._triples:
+            self._triples.move_to_end(part)
+        return self._triples.get(part)
 
-    def put(self, part: Part, found: Sequence[Triple]) -> None:
-        """Keep what a part gave; blank nodes would be others in the next reply."""
-        ends = (end for triple in found for end in (triple.subject, triple.object))
-        if part in self._found or any(isinstance(end, BlankNode) for end in ends):
+    def store(self, part: RequestPart, triples: Sequence[Triple]) -> None:
+        """Cache the triples of a part, unless they have blank nodes: these change per reply."""
+        ends = (end for triple in triples for end in (triple.subject, triple.object))
+        if part in self._triples or any(isinstance(end, BlankNode) for end in ends):
             return
-        self._found[part] = found
-        self._size += len(found) + 1
-        while self._size > _KEPT:
-            self._size -= len(self._found.popitem(last=False)[1]) + 1
+        self._triples[part] = triples
+        self._size += len(triples) + 1
+        while self._size > _MAX_CACHED_TRIPLES:
+            self._size -= len(self._triples.popitem(last=False)[1]) + 1
 
 
 @dataclass
-class Fetch:
-    """Requests to an endpoint, and the triples that came.
+class TripleFetcher:
+    """Sends requests to an endpoint and collects the triples.
 
-    Of the `budget`, `reserve` requests are kept for later. `cut` is set if anything was left
-    out: by the endpoint, by the budget, or by a request that failed (`failure` is the last one).
+    Attributes:
+        endpoint: The endpoint.
+        budget: Number of requests that may still be sent.
+        cache: Results of earlier questions.
+        reserve: Requests of the budget to keep for later.
+        all_triples: All triples so far.
+        cut: Whether the endpoint, the budget or a failed request left out anything.
+        failure: The error of the last failed request.
     """
 
     endpoint: Endpoint
     budget: int
-    kept: Kept = field(default_factory=Kept)
+    cache: PartCache = field(default_factory=PartCache)
     reserve: int = 0
-    found: set[Triple] = field(default_factory=set)
+    all_triples: set[Triple] = field(default_factory=set)
     cut: bool = False
     failure: ServiceError | None = None
     _replies: int = 0
-    _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+    _slots: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(_MAX_CONCURRENT_REQUESTS_COUNT)
+    )
 
-    async def triples(self, query: str) -> Sequence[Triple]:
-        """Fetch triples: of rows of five terms, the first three and the last three.
+    async def fetch_triples(self, query: str) -> Sequence[Triple]:
+        """Fetch triples; rows of five terms give two: the first three terms and the last three.
 
-        A blank node is the same one within a reply, and another one in every other reply.
+        Blank nodes are the same within a reply and different in other replies.
         """
-        rows, _ = await self._rows(query)
-        return self._take(row[at : at + 3] for row in rows for at in range(0, len(row) - 2, 2))
+        rows, _ = await self._select_rows(query)
+        return self._collect(
+            row[start : start + 3] for row in rows for start in range(0, len(row) - 2, 2)
+        )
 
-    async def parts(self, parts: Iterable[Part]) -> list[Sequence[Triple]]:
-        """Fetch the triples of each part, in as few requests as their rows allow.
+    async def fetch_parts(self, parts: Iterable[RequestPart]) -> list[Sequence[Triple]]:
+        """Fetch the triples of each part, in as few requests as their rows permit.
 
-        Parts that are kept from earlier are not asked for.
+        Cached parts are not requested.
         """
         parts = list(parts)
-        found = {part: known for part in parts if (known := self.kept.get(part)) is not None}
-        for triples in found.values():
-            self.found.update(triples)
-        asked = await asyncio.gather(
-            *(self._together(some) for some in _packed(p for p in parts if p not in found))
+        results = {part: cached for part in parts if (cached := self.cache.get(part)) is not None}
+        for triples in results.values():
+            self.all_triples.update(triples)
+        new_results = await asyncio.gather(
+            *(
+                self._fetch_batch(batch)
+                for batch in _pack_parts(p for p in parts if p not in results)
+            )
         )
-        for one in asked:
-            found |= one
-        return [found.get(part, ()) for part in parts]
+        for result in new_results:
+            results |= result
+        return [results.get(part, ()) for part in parts]
 
-    async def _together(self, parts: Sequence[Part]) -> dict[Part, Sequence[Triple]]:
-        """Ask for parts in one request; in two if the server failed or cut it off."""
-        rows, whole = await self._rows(_united(parts))
-        mine: dict[int, list[Row]] = {}
+    async def _fetch_batch(
+        self, parts: Sequence[RequestPart]
+    ) -> dict[RequestPart, Sequence[Triple]]:
+        """Fetch parts in one request; in two if the server failed or cut it off."""
+        rows, is_complete = await self._select_rows(_build_union_query(parts))
+        rows_by_part: dict[int, list[Row]] = {}
         for row in rows:
-            at = int(row[3].value) if len(row) > 3 and isinstance(row[3], Literal) else 0
-            mine.setdefault(at, []).append(row[:3])
-        whole = whole and (len(parts) == 1 or len(parts) in mine)
-        found = {part: self._take(mine.get(at, ())) for at, part in enumerate(parts)}
-        if whole:
-            for part, triples in found.items():
-                self.kept.put(part, triples)
+            index = int(row[3].value) if len(row) > 3 and isinstance(row[3], Literal) else 0
+            rows_by_part.setdefault(index, []).append(row[:3])
+        is_complete = is_complete and (len(parts) == 1 or len(parts) in rows_by_part)
+        results = {
+            part: self._collect(rows_by_part.get(index, ())) for index, part in enumerate(parts)
+        }
+        if is_complete:
+            for part, triples in results.items():
+                self.cache.store(part, triples)
         elif len(parts) > 1:
-            half = len(parts) // 2
-            both = await asyncio.gather(self._together(parts[:half]), self._together(parts[half:]))
-            found |= {part: some for one in both for part, some in one.items() if some}
-        return found
+            middle = len(parts) // 2
+            halves = await asyncio.gather(
+                self._fetch_batch(parts[:middle]), self._fetch_batch(parts[middle:])
+            )
+            results |= {
+                part: triples
+                for half_results in halves
+                for part, triples in half_results.items()
+                if triples
+            }
+        return results
 
-    def _take(self, cells: Iterable[Row]) -> Sequence[Triple]:
-        found = list(triples_in(cells, f"r{self._replies}x"))
-        self.found.update(found)
-        return found
+    def _collect(self, cells: Iterable[Row]) -> Sequence[Triple]:
+        triples = list(triples_in(cells, f"r{self._replies}x"))
+        self.all_triples.update(triples)
+        return triples
 
-    async def _rows(self, query: str) -> tuple[Sequence[Row], bool]:
-        """Fetch rows, and whether these are all; none if the budget is spent or it failed."""
+    async def _select_rows(self, query: str) -> tuple[Sequence[Row], bool]:
+        """Fetch rows, and whether they are complete; none if the budget is spent or it failed."""
         if self.budget <= self.reserve:
             self.cut = True
             return (), False
         self.budget -= 1
         self._replies += 1
         async with self._slots:
-            timeout = deadline.at_most(_SECONDS, share=_SHARE)
+            timeout = deadline.clamp_timeout(_MAX_REQUEST_SECONDS, share=_REQUEST_SHARE)
             try:
                 result = await self.endpoint.select(query, timeout=timeout)
             except (TimedOut, ErrorReply, MalformedReply) as error:
@@ -150,272 +179,346 @@ class Fetch:
         return result.rows, result.truncated is None
 
 
-def _packed(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """Put parts together as far as their rows fit into one reply, and they into a request."""
-    together: list[Part] = []
+def _pack_parts(parts: Iterable[RequestPart]) -> Iterator[list[RequestPart]]:
+    """Yield batches of parts that fit into one request."""
+    batch: list[RequestPart] = []
     for part in dict.fromkeys(parts):
-        full = len(together) == _PARTS
-        if together and (full or sum(one.rows for one in together) + part.rows > _TOGETHER):
-            yield together
-            together = []
-        together.append(part)
-    if together:
-        yield together
+        is_full = len(batch) == _MAX_REQUEST_PARTS
+        if batch and (
+            is_full
+            or sum(packed_part.rows for packed_part in batch) + part.rows > _MAX_REQUEST_ROWS
+        ):
+            yield batch
+            batch = []
+        batch.append(part)
+    if batch:
+        yield batch
 
 
-def _united(parts: Sequence[Part]) -> str:
+def _build_union_query(parts: Sequence[RequestPart]) -> str:
     if len(parts) == 1:
         return f"SELECT ?s ?p ?o {{ {parts[0].body} }} LIMIT {parts[0].rows}"
-    each = (
-        f"{{ SELECT ?s ?p ?o ({at} AS ?part) {{ {part.body} }} LIMIT {part.rows} }}"
-        for at, part in enumerate(parts)
+    subqueries = (
+        f"{{ SELECT ?s ?p ?o ({index} AS ?part) {{ {part.body} }} LIMIT {part.rows} }}"
+        for index, part in enumerate(parts)
     )
     # Its one row is missing if a server cuts off without a word.
     end = f"{{ SELECT ?s ?p ?o ({len(parts)} AS ?part) {{ ?s ?p ?o }} LIMIT 1 }}"
-    return f"SELECT ?s ?p ?o ?part {{ {' UNION '.join((*each, end))} }}"
+    return f"SELECT ?s ?p ?o ?part {{ {' UNION '.join((*subqueries, end))} }}"
 
 
-Counts = Mapping[str, tuple[int, int, int]]
-"""By predicate IRI: its triples, subjects and objects."""
+PredicateCounts = Mapping[str, tuple[int, int, int]]
+"""Numbers of triples, subjects and objects by predicate IRI."""
 
-_SMALL = 9_000
-_AROUND = 4_000  # edges around all entities, each way
-_LEAST_EACH, _MOST_EACH = 100, 1_000  # of one entity
-_OF_A_PREDICATE = 100  # edges of a hub
-_PREDICATES = 60  # that are asked for at a hub
-_HOLDERS = 100  # of a value
-_INSTANCES = 500
-_CLASSES = 6
-_PREDICATE_ROWS = 2_000
-_SAMPLE = 500  # of a frequent predicate
-_REACHED = 250
-_EDGES = 4_900
-_HUB = 50
-_LEADING, _NAMED = 40, 400  # predicates that are asked for one by one; names of nodes in all
-_DESCRIBING = 2
+_MAX_COMPLETE_TRIPLES = 9_000
+_MAX_ENTITY_EDGES = 4_000  # edges around all entities, each way
+_MIN_EDGES_PER_ENTITY, _MAX_EDGES_PER_ENTITY = 100, 1_000  # of one entity
+_MAX_HUB_EDGES_PER_PREDICATE = 100  # edges of a hub
+_MAX_HUB_PREDICATES = 60  # that are asked for at a hub
+_MAX_SUBJECTS_PER_VALUE = 100  # of a value
+_MAX_INSTANCES = 500
+_MAX_CLASSES = 6
+_MAX_PREDICATE_ROWS = 2_000
+_SAMPLE_ROWS = 500  # of a frequent predicate
+_MAX_REACHED_NODES = 250
+_MAX_EDGES = 4_900
+_MIN_HUB_RATIO = 50
+_MAX_INCOMING_PREDICATES, _MAX_LISTED_NODES = (
+    40,
+    400,
+)  # predicates that are asked for one by one; names of nodes in all
+_DESCRIPTION_REQUESTS_COUNT = 2
 
 
-async def neighbourhood(
+async def fetch_neighbourhood(
     endpoint: Endpoint,
     seeds: Seeds,
     *,
     triples: int,
-    counts: Counts | None = None,
+    counts: PredicateCounts | None = None,
     naming: Sequence[str] = v.LABEL_PREDICATES,
     budget: int = 16,
     links: Sequence[str] = (),
     own_types: OwnTypes | None = None,
-    kept: Kept | None = None,
+    kept: PartCache | None = None,
 ) -> GraphArrays:
-    """Return the arrays of what lies around the seeds; `complete` if that is the whole graph.
+    """Return the arrays around the seeds; `complete` if they hold the complete graph.
 
-    `triples` is the size of the graph, `counts` what is known of its predicates, `naming` the
-    predicates that carry names, `links` those that lead to things, `own_types` those that say what
-    things are here, by the standard ones. At most `budget` requests are made, four at a time; one
-    that fails costs its own part. What was `kept` of earlier questions is not asked again. Raises
-    `ServiceError` if all fail.
+    A failed request loses only its own part.
+
+    Args:
+        endpoint: The endpoint.
+        seeds: The terms of the question.
+        triples: Size of the graph.
+        counts: Known statistics of predicates.
+        naming: Predicates of names.
+        budget: Maximum number of requests; four run at a time.
+        links: Predicates between resources.
+        own_types: The graph's own type predicates, by the standard ones.
+        kept: Cache of earlier results.
+
+    Raises:
+        ServiceError: All requests fail.
     """
-    fetch = Fetch(endpoint, budget, kept or Kept())
-    if triples <= _SMALL:
-        await fetch.triples(f"SELECT ?s ?p ?o {{ ?s ?p ?o }} LIMIT {2 * _SMALL}")
-        if fetch.found and not fetch.cut:
-            return build_arrays(with_types(fetch.found, own_types or {}))
+    requests = TripleFetcher(endpoint, budget, kept or PartCache())
+    if triples <= _MAX_COMPLETE_TRIPLES:
+        await requests.fetch_triples(
+            f"SELECT ?s ?p ?o {{ ?s ?p ?o }} LIMIT {2 * _MAX_COMPLETE_TRIPLES}"
+        )
+        if requests.all_triples and not requests.cut:
+            return build_arrays(with_types(requests.all_triples, own_types or {}))
     typing = (own_types or {}).get(v.RDF_TYPE, v.RDF_TYPE)
-    walk = _Walk(fetch, seeds, counts or {}, naming, links, typing)
-    await walk.first()
-    await walk.second()
-    await walk.described()
-    if fetch.failure and not fetch.found:
-        raise fetch.failure
-    return build_arrays(with_types(fetch.found, own_types or {}), complete=False)
+    fetcher = _NeighbourhoodFetcher(requests, seeds, counts or {}, naming, links, typing)
+    await fetcher.fetch_seeds()
+    await fetcher.fetch_reached()
+    await fetcher.fetch_descriptions()
+    if requests.failure and not requests.all_triples:
+        raise requests.failure
+    return build_arrays(with_types(requests.all_triples, own_types or {}), complete=False)
 
 
 @dataclass
-class _Walk:
-    fetch: Fetch
+class _NeighbourhoodFetcher:
+    """Decides what to request around the seeds.
+
+    Attributes:
+        requests: Sends the requests.
+        seeds: The terms of the question.
+        counts: Known statistics of predicates.
+        naming: Predicates of names.
+        links: Predicates between resources.
+        type_predicate: Predicate from instances to classes.
+        reached: Relevance of each node reached.
+        has_blanks: Whether any blank node was reached.
+    """
+
+    requests: TripleFetcher
     seeds: Seeds
-    counts: Counts
+    counts: PredicateCounts
     naming: Sequence[str]
     links: Sequence[str]  # predicates that lead to things
-    typing: str  # the predicate that says what things are
+    type_predicate: str  # the predicate that says what things are
     reached: dict[str, int] = field(default_factory=dict)  # how near to the question
-    blank: bool = False
+    has_blanks: bool = False
 
-    async def first(self) -> None:
-        """Everything that hangs on the seeds themselves; of hubs a few edges a predicate."""
+    async def fetch_seeds(self) -> None:
+        """Fetch the edges of the seeds; at hubs only a few edges per predicate."""
         seeds = self.seeds
-        each = _MOST_EACH
-        while each > _LEAST_EACH and each * len(seeds.entities) > _AROUND:
-            each = max(_LEAST_EACH, each // 3)
+        edge_limit = _MAX_EDGES_PER_ENTITY
+        while (
+            edge_limit > _MIN_EDGES_PER_ENTITY
+            and edge_limit * len(seeds.entities) > _MAX_ENTITY_EDGES
+        ):
+            edge_limit = max(_MIN_EDGES_PER_ENTITY, edge_limit // 3)
         around = [(iri, inverse) for iri in seeds.entities for inverse in (False, True)]
         instances = [
-            Part(f"VALUES (?p ?o) {{ (<{self.typing}> <{cls}>) }} ?s ?p ?o", _INSTANCES)
-            for cls in seeds.classes[:_CLASSES]
+            RequestPart(
+                f"VALUES (?p ?o) {{ (<{self.type_predicate}> <{cls}>) }} ?s ?p ?o", _MAX_INSTANCES
+            )
+            for cls in seeds.classes[:_MAX_CLASSES]
         ]
-        found = await self._ask(
+        results = await self._fetch_and_reach(
             [
-                *((Part(self._edges((iri,), inverse=inverse), each), inverse)
-                  for iri, inverse in around),
-                *((Part(f"VALUES ?o {{ {one} }} ?s ?p ?o", _HOLDERS), True)
-                  for one in seeds.literals),
+                *(
+                    (
+                        RequestPart(
+                            self._build_edges_pattern((iri,), inverse=is_inverse), edge_limit
+                        ),
+                        is_inverse,
+                    )
+                    for iri, is_inverse in around
+                ),
+                *(
+                    (
+                        RequestPart(f"VALUES ?o {{ {literal} }} ?s ?p ?o", _MAX_SUBJECTS_PER_VALUE),
+                        True,
+                    )
+                    for literal in seeds.literals
+                ),
                 *((part, None) for part in instances),
-                *((Part(f"VALUES ?p {{ <{iri}> }} ?s ?p ?o", size), None)
-                  for iri, size in self._small()),
+                *(
+                    (RequestPart(f"VALUES ?p {{ <{iri}> }} ?s ?p ?o", size), None)
+                    for iri, size in self._iterate_small_predicates()
+                ),
             ]
-        )  # fmt: skip
+        )
         start = len(around) + len(seeds.literals)
-        for triples in found[start : start + len(instances)]:
-            for triple in triples[: _REACHED // 8]:
+        for triples in results[start : start + len(instances)]:
+            for triple in triples[: _MAX_REACHED_NODES // 8]:
                 if isinstance(triple.subject, NamedNode):
                     self.reached.setdefault(triple.subject.value, 0)
-        both = zip(around, found, strict=False)
-        await self._sample([hub for hub, triples in both if len(triples) >= each])
+        hub_results = zip(around, results, strict=False)
+        await self._sample_hubs([hub for hub, triples in hub_results if len(triples) >= edge_limit])
 
-    async def _ask(self, parts: Sequence[tuple[Part, bool | None]]) -> list[Sequence[Triple]]:
-        """Fetch parts; what they lead to, forwards or `inverse`, is reached (None: it is not)."""
-        found = await self.fetch.parts([part for part, _ in parts])
-        for (_, inverse), triples in zip(parts, found, strict=True):
+    async def _fetch_and_reach(
+        self, parts: Sequence[tuple[RequestPart, bool | None]]
+    ) -> list[Sequence[Triple]]:
+        """Fetch parts and mark their ends, forwards or `inverse`, as reached (None: do not)."""
+        results = await self.requests.fetch_parts([part for part, _ in parts])
+        for (_, inverse), triples in zip(parts, results, strict=True):
             if inverse is not None:
-                self._reach(triples, inverse=inverse)
-        return found
+                self._mark_reached(triples, inverse=inverse)
+        return results
 
-    async def _sample(self, hubs: Sequence[tuple[str, bool]]) -> None:
-        """A few edges of every predicate at a hub, of those that are mentioned and frequent.
+    async def _sample_hubs(self, hubs: Sequence[tuple[str, bool]]) -> None:
+        """Fetch a few edges of each mentioned or frequent predicate at hubs.
 
-        All that lead to a class that is mentioned, as far as they are not too many.
+        Edges to instances of a mentioned class are fetched completely, up to a limit.
         """
-        known = dict.fromkeys([*self.seeds.predicates, *self.counts])
-        predicates = [iri for iri in known if iri != self.typing][:_PREDICATES]
-        met, sampled = [], list[tuple[Part, bool | None]]()
+        candidates = dict.fromkeys([*self.seeds.predicates, *self.counts])
+        predicates = [iri for iri in candidates if iri != self.type_predicate][:_MAX_HUB_PREDICATES]
+        class_parts, predicate_parts = [], list[tuple[RequestPart, bool | None]]()
         for iri, inverse in hubs:
-            edges, end = self._edges((iri,), inverse=inverse), "?s" if inverse else "?o"
-            for cls in self.seeds.classes[:_CLASSES]:
-                body = f"{edges} . {end} <{self.typing}> <{cls}>"
-                met.append((Part(body, _INSTANCES), inverse, cls))
+            edges, end = (
+                self._build_edges_pattern((iri,), inverse=inverse),
+                "?s" if inverse else "?o",
+            )
+            for cls in self.seeds.classes[:_MAX_CLASSES]:
+                body = f"{edges} . {end} <{self.type_predicate}> <{cls}>"
+                class_parts.append((RequestPart(body, _MAX_INSTANCES), inverse, cls))
             for predicate in predicates:
                 body = f"VALUES ?p {{ <{predicate}> }} {edges}"
-                sampled.append((Part(body, _OF_A_PREDICATE), inverse))
-        found = await self._ask([*((part, inverse) for part, inverse, _ in met), *sampled])
-        for (_, inverse, cls), triples in zip(met, found, strict=False):
+                predicate_parts.append((RequestPart(body, _MAX_HUB_EDGES_PER_PREDICATE), inverse))
+        results = await self._fetch_and_reach(
+            [*((part, inverse) for part, inverse, _ in class_parts), *predicate_parts]
+        )
+        for (_, inverse, cls), triples in zip(class_parts, results, strict=False):
             ends = (triple.subject if inverse else triple.object for triple in triples)
-            self.fetch.found.update(
-                Triple(end, NamedNode(self.typing), NamedNode(cls))
+            self.requests.all_triples.update(
+                Triple(end, NamedNode(self.type_predicate), NamedNode(cls))
                 for end in ends
                 if isinstance(end, NamedNode)
             )
 
-    async def second(self) -> None:
-        """What hangs on the nodes reached, and blank nodes between them."""
+    async def fetch_reached(self) -> None:
+        """Fetch the edges of the nodes reached, and blank nodes between them."""
         seeds = self.seeds.entities
-        near = sorted(self.reached, key=lambda iri: -self.reached[iri])
-        wanted = [iri for iri in near if iri not in seeds][:_REACHED]
+        sorted_nodes = sorted(self.reached, key=lambda iri: -self.reached[iri])
+        nodes = [iri for iri in sorted_nodes if iri not in seeds][:_MAX_REACHED_NODES]
         frequent = [
-            iri for iri in self.seeds.predicates if self.counts.get(iri, (0,))[0] > _PREDICATE_ROWS
+            iri
+            for iri in self.seeds.predicates
+            if self.counts.get(iri, (0,))[0] > _MAX_PREDICATE_ROWS
         ]
-        parts: list[tuple[Part, bool | None]] = [
-            (part, None) for iri in frequent[:4] for part in self._big_predicate(iri)
+        parts: list[tuple[RequestPart, bool | None]] = [
+            (part, None) for iri in frequent[:4] for part in self._split_big_predicate(iri)
         ]
-        mentioned = [iri for iri in wanted if self.reached[iri] > 1]
-        rest = [iri for iri in wanted if self.reached[iri] <= 1]
-        for some in filter(None, (mentioned, rest)):
-            edges = self._edges(some, self._hubs(inverse=False), inverse=False)
-            parts.append((Part(edges, _EDGES), False))
-            parts += [(part, True) for part in self._into(some)]
-        self.fetch.reserve = _DESCRIBING
-        walks = [self._through_blanks(seeds)] if self.blank and seeds else []
-        await asyncio.gather(self._ask(parts), *walks)
-        if self.blank and wanted:
-            await self._through_blanks(wanted)
-        self.fetch.reserve = 0
+        mentioned_nodes = [iri for iri in nodes if self.reached[iri] > 1]
+        other_nodes = [iri for iri in nodes if self.reached[iri] <= 1]
+        for node_group in filter(None, (mentioned_nodes, other_nodes)):
+            edges = self._build_edges_pattern(
+                node_group, self._find_hub_predicates(inverse=False), inverse=False
+            )
+            parts.append((RequestPart(edges, _MAX_EDGES), False))
+            parts += [(part, True) for part in self._build_incoming_parts(node_group)]
+        self.requests.reserve = _DESCRIPTION_REQUESTS_COUNT
+        tasks = [self._fetch_blanks(seeds)] if self.has_blanks and seeds else []
+        await asyncio.gather(self._fetch_and_reach(parts), *tasks)
+        if self.has_blanks and nodes:
+            await self._fetch_blanks(nodes)
+        self.requests.reserve = 0
 
-    async def described(self) -> None:
-        """Classes and names of the nodes that are nearest."""
-        nodes, typed = dict[str, None](), set[str]()
-        for triple in self.fetch.found:
+    async def fetch_descriptions(self) -> None:
+        """Fetch classes and names of the most relevant nodes."""
+        nodes, typed_nodes = dict[str, None](), set[str]()
+        for triple in self.requests.all_triples:
             ends = (triple.subject, triple.object)
             nodes |= dict.fromkeys(end.value for end in ends if isinstance(end, NamedNode))
-            if triple.predicate.value == self.typing and isinstance(triple.subject, NamedNode):
-                typed.add(triple.subject.value)
-        wanted = [iri for iri in nodes if iri not in typed]
-        wanted.sort(key=lambda iri: -self.reached.get(iri, 0))
-        subjects, properties = iris(wanted[:_REACHED]), iris((self.typing, *self.naming))
+            if triple.predicate.value == self.type_predicate and isinstance(
+                triple.subject, NamedNode
+            ):
+                typed_nodes.add(triple.subject.value)
+        untyped_nodes = [iri for iri in nodes if iri not in typed_nodes]
+        untyped_nodes.sort(key=lambda iri: -self.reached.get(iri, 0))
+        subjects, properties = (
+            iris(untyped_nodes[:_MAX_REACHED_NODES]),
+            iris((self.type_predicate, *self.naming)),
+        )
         body = f"VALUES ?s {{ {subjects} }} VALUES ?p {{ {properties} }} ?s ?p ?o"
-        await self.fetch.parts([Part(body, _EDGES)] if wanted else [])
+        await self.requests.fetch_parts([RequestPart(body, _MAX_EDGES)] if untyped_nodes else [])
 
-    def _big_predicate(self, predicate: str) -> list[Part]:
-        """Return the parts for a frequent predicate between known nodes, or of linked classes."""
+    def _split_big_predicate(self, predicate: str) -> list[RequestPart]:
+        """Return the parts for a frequent predicate at reached nodes or mentioned classes."""
         bodies = [
             f"VALUES ?c {{ {iris(self.seeds.classes)} }} ?s a ?c . ?s ?p ?o",
             f"VALUES ?c {{ {iris(self.seeds.classes)} }} ?o a ?c . ?s ?p ?o",
         ]
         if not self.seeds.classes:
-            near = iris(list(self.reached)[: _REACHED // 2])
-            bodies = [f"VALUES {at} {{ {near} }} ?s ?p ?o" for at in ("?s", "?o")]
-        return [Part(f"VALUES ?p {{ <{predicate}> }} {body}", _SAMPLE) for body in bodies]
+            nodes = iris(list(self.reached)[: _MAX_REACHED_NODES // 2])
+            bodies = [f"VALUES {variable} {{ {nodes} }} ?s ?p ?o" for variable in ("?s", "?o")]
+        return [
+            RequestPart(f"VALUES ?p {{ <{predicate}> }} {body}", _SAMPLE_ROWS) for body in bodies
+        ]
 
-    async def _through_blanks(self, nodes: Sequence[str]) -> None:
-        """Blank nodes next to nodes, with all that leaves them."""
+    async def _fetch_blanks(self, nodes: Sequence[str]) -> None:
+        """Fetch the blank nodes next to some nodes, with their outgoing edges."""
         values = f"VALUES ?a {{ {iris(nodes)} }}"
         star = "FILTER(isBlank(?b)) ?b ?q ?c"
-        both = await asyncio.gather(
-            self.fetch.triples(
-                f"SELECT ?a ?p ?b ?q ?c {{ {values} ?a ?p ?b . {star} }} LIMIT {_EDGES}"
+        results = await asyncio.gather(
+            self.requests.fetch_triples(
+                f"SELECT ?a ?p ?b ?q ?c {{ {values} ?a ?p ?b . {star} }} LIMIT {_MAX_EDGES}"
             ),
-            self.fetch.triples(
+            self.requests.fetch_triples(
                 f"SELECT ?x ?y ?b ?q ?c {{ {values} ?b ?p ?a . {star} OPTIONAL {{ ?x ?y ?b }} }} "
-                f"LIMIT {_EDGES}"
+                f"LIMIT {_MAX_EDGES}"
             ),
         )
-        for found in both:
-            self._reach(found, inverse=False)
+        for triples in results:
+            self._mark_reached(triples, inverse=False)
 
-    def _reach(self, triples: Iterable[Triple], *, inverse: bool) -> None:
+    def _mark_reached(self, triples: Iterable[Triple], *, inverse: bool) -> None:
         for triple in triples:
-            other = triple.subject if inverse else triple.object
-            if isinstance(other, BlankNode):
-                self.blank = True
-            if isinstance(other, NamedNode) and triple.predicate.value != self.typing:
-                mentioned = triple.predicate.value in self.seeds.predicates
-                nearness = 2 if mentioned else 1
-                self.reached[other.value] = max(nearness, self.reached.get(other.value, 0))
+            end = triple.subject if inverse else triple.object
+            if isinstance(end, BlankNode):
+                self.has_blanks = True
+            if isinstance(end, NamedNode) and triple.predicate.value != self.type_predicate:
+                is_mentioned = triple.predicate.value in self.seeds.predicates
+                relevance = 2 if is_mentioned else 1
+                self.reached[end.value] = max(relevance, self.reached.get(end.value, 0))
 
-    def _hubs(self, *, inverse: bool) -> list[str]:
-        """Predicates that lead from one node to very many, unless the question mentions them."""
+    def _find_hub_predicates(self, *, inverse: bool) -> list[str]:
+        """Return the predicates from one node to very many, except mentioned ones."""
         return [
             iri
             for iri, (triples, subjects, objects) in self.counts.items()
-            if triples > _HUB * max(1, objects if inverse else subjects)
+            if triples > _MIN_HUB_RATIO * max(1, objects if inverse else subjects)
             and iri not in self.seeds.predicates
         ]
 
-    def _small(self) -> Iterator[tuple[str, int]]:
-        """Predicates whose triples fit into a reply, with their number."""
+    def _iterate_small_predicates(self) -> Iterator[tuple[str, int]]:
+        """Yield the mentioned predicates whose triples fit into a reply, with a row limit."""
         for iri in self.seeds.predicates:
-            size = self.counts.get(iri, (_PREDICATE_ROWS, 1, 1))[0]
-            if 0 < size <= _PREDICATE_ROWS:
+            size = self.counts.get(iri, (_MAX_PREDICATE_ROWS, 1, 1))[0]
+            if 0 < size <= _MAX_PREDICATE_ROWS:
                 yield iri, size + 1  # one more row than there are is no cap
 
-    def _edges(self, nodes: Sequence[str], without: Sequence[str] = (), *, inverse: bool) -> str:
-        """Return the patterns for edges of nodes, but for some predicates; for classes not back."""
-        at = "?o" if inverse else "?s"
-        without = (*without, self.typing) if inverse else without
-        listed = ", ".join(f"<{iri}>" for iri in without)
-        unless = f" FILTER(?p NOT IN ({listed}))" if listed else ""
-        return f"VALUES {at} {{ {iris(nodes)} }} ?s ?p ?o{unless}"
+    def _build_edges_pattern(
+        self, nodes: Sequence[str], excluded_predicates: Sequence[str] = (), *, inverse: bool
+    ) -> str:
+        """Return patterns for the edges of nodes, except some predicates and incoming types."""
+        variable = "?o" if inverse else "?s"
+        excluded_predicates = (
+            (*excluded_predicates, self.type_predicate) if inverse else excluded_predicates
+        )
+        excluded = ", ".join(f"<{iri}>" for iri in excluded_predicates)
+        condition = f" FILTER(?p NOT IN ({excluded}))" if excluded else ""
+        return f"VALUES {variable} {{ {iris(nodes)} }} ?s ?p ?o{condition}"
 
-    def _into(self, nodes: Sequence[str]) -> list[Part]:
-        """Return the parts for edges that lead to nodes: by predicate, if these are few.
+    def _build_incoming_parts(self, nodes: Sequence[str]) -> list[RequestPart]:
+        """Return the parts for incoming edges of nodes: by predicate, if there are few.
 
-        Subjects are found fast by an object and a predicate; by objects alone some servers read
-        everything.
+        Object and predicate together are fast to look up; some servers scan everything for an
+        object alone.
         """
-        hubs = self._hubs(inverse=True)
-        leading = [iri for iri in self.links if iri not in (*hubs, self.typing)]
-        if not 0 < len(leading) <= _LEADING:
-            return [Part(self._edges(nodes, hubs, inverse=True), _EDGES)]
-        some = iris(nodes[: _NAMED // len(leading)])
-        each = _EDGES // len(leading)
+        hubs = self._find_hub_predicates(inverse=True)
+        incoming_predicates = [iri for iri in self.links if iri not in (*hubs, self.type_predicate)]
+        if not 0 < len(incoming_predicates) <= _MAX_INCOMING_PREDICATES:
+            return [RequestPart(self._build_edges_pattern(nodes, hubs, inverse=True), _MAX_EDGES)]
+        listed_nodes = iris(nodes[: _MAX_LISTED_NODES // len(incoming_predicates)])
+        row_limit = _MAX_EDGES // len(incoming_predicates)
         return [
-            Part(f"VALUES ?o {{ {some} }} VALUES ?p {{ <{iri}> }} ?s ?p ?o", each)
-            for iri in leading
+            RequestPart(
+                f"VALUES ?o {{ {listed_nodes} }} VALUES ?p {{ <{iri}> }} ?s ?p ?o", row_limit
+            )
+            for iri in incoming_predicates
         ]

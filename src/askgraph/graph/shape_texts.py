@@ -1,4 +1,4 @@
-"""A shape as compact ShEx: what a reader, person or model, needs to write a query about a class.
+"""Format shapes as compact ShEx, for readers who write queries about a class; parse SHACL shapes.
 
     # moon: 55 instances
     ont:Moon EXTRA a {
@@ -9,12 +9,12 @@
       ^ont:destination { a [ ont:Mission ] } *  # 9%: space:Apollo11 "Apollo 11"
     }
 
-Each shape stands for itself: what lies at the other end of a predicate is said by its class. The
-cardinalities are those of the data (ShEx 2.1, https://shex.io/shex-semantics/).
+Each shape is self-contained: classes describe the other end of a predicate. The cardinalities
+describe the data (ShEx 2.1, https://shex.io/shex-semantics/).
 
-SHACL is read as such shapes: node shapes with a target class, or that are classes themselves, with
-their property shapes (https://www.w3.org/TR/shacl/). Paths of one predicate, either way, are kept;
-of longer ones nothing can be said line by line.
+SHACL is parsed to the same shapes: node shapes with a target class, or that are classes themselves,
+with their property shapes (https://www.w3.org/TR/shacl/). Only paths of one predicate, in either
+direction, are supported.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,224 +23,263 @@ from dataclasses import replace
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.names import tells_more
+from askgraph.graph.names import is_informative_label
 from askgraph.graph.shapes import Shape, ShapeLine
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
 from askgraph.sparql.rdf_files import Described, Statements
 from askgraph.sparql.results import Term
 
-_LONGEST = 40
-_NAMES = 30  # properties that are told by name
-_DEEP = 4  # levels of a class expression
-_JOINED = {"intersectionOf": " and ", "unionOf": " or "}
-_QUANTIFIED = {"someValuesFrom": "some", "allValuesFrom": "only", "hasValue": "value"}
-_OF_DATATYPES = (v.XSD, v.RDF_LANG_STRING, v.GEO)
-_ONCE = 1.05  # triples an instance, up to which nobody would call it several
+_MAX_TEXT_CHARACTERS = 40
+_MAX_LISTED_NAMES = 30  # properties that are told by name
+_MAX_EXPRESSION_DEPTH = 4  # levels of a class expression
+_CONNECTIVES = {"intersectionOf": " and ", "unionOf": " or "}
+_QUANTIFIERS = {"someValuesFrom": "some", "allValuesFrom": "only", "hasValue": "value"}
+_DATATYPE_NAMESPACES = (v.XSD, v.RDF_LANG_STRING, v.GEO)
+_MAX_SINGLE_VALUE_RATIO = 1.05  # triples an instance, up to which nobody would call it several
 
 
-def document(
+def format_document(
     shapes: Iterable[Shape], prefixes: PrefixMap, *, labels: Mapping[str, str] | None = None
 ) -> str:
-    """Return shapes as one ShEx document, with the prefixes that it uses."""
-    body = "\n\n".join(shex_of(shape, prefixes, labels=labels) for shape in shapes)
+    """Format shapes as one ShEx document with its prefixes."""
+    body = "\n\n".join(format_shex(shape, prefixes, labels=labels) for shape in shapes)
     head = prefixes.header(body)
     return f"{head}\n{body}\n" if head else f"{body}\n"
 
 
-def shex_of(
+def format_shex(
     shape: Shape,
     prefixes: PrefixMap,
     *,
     labels: Mapping[str, str] | None = None,
-    lines: int | None = None,
+    max_lines: int | None = None,
 ) -> str:
-    """Return a shape as ShEx without prefix declarations; of its lines only so many, then names.
+    """Format a shape as ShEx without prefix declarations.
 
-    `labels` are those of classes, predicates and example values by IRI.
+    Args:
+        shape: The shape.
+        prefixes: Prefixes for IRIs.
+        labels: Labels of classes, predicates and example values by IRI.
+        max_lines: Maximum number of complete lines; the others are listed by name.
     """
-    named = labels or {}
-    short = prefixes.shorten(shape.cls)
-    name = f"{named[shape.cls]}: " if named.get(shape.cls) else ""
+    label_by_iri = labels or {}
+    class_name = prefixes.shorten(shape.cls)
+    name = f"{label_by_iri[shape.cls]}: " if label_by_iri.get(shape.cls) else ""
     noun = "instance" if shape.instances == 1 else "instances"
-    counted = f"{shape.instances:,} {noun}" if shape.instances else ""
+    instance_text = f"{shape.instances:,} {noun}" if shape.instances else ""
     if shape.sampled:
-        counted += f", {shape.sampled:,} of them looked at"
+        instance_text += f", {shape.sampled:,} of them looked at"
     if isinstance(shape.instance, NamedNode) and any(line.example for line in shape.lines):
-        counted += f", one is {_example(shape.instance, prefixes, named)}"
-    head = f"# {_one_line(name + counted).strip(': ')}\n" if name or counted else ""
-    shown = shape.lines[:lines]
-    rows = [_row(line, shape, prefixes, named) for line in shown]
-    rows.insert(0, (f"a [ {short} ]", ""))
+        instance_text += f", one is {_format_example(shape.instance, prefixes, label_by_iri)}"
+    comment_line = (
+        f"# {_to_one_line(name + instance_text).strip(': ')}\n" if name or instance_text else ""
+    )
+    visible_lines = shape.lines[:max_lines]
+    rows = [_format_row(line, shape, prefixes, label_by_iri) for line in visible_lines]
+    rows.insert(0, (f"a [ {class_name} ]", ""))
     ends = [" ;"] * (len(rows) - 1) + [""]
-    written = [
+    row_texts = [
         f"  {constraint}{end}" + (f"  # {comment}" if comment else "")
         for (constraint, comment), end in zip(rows, ends, strict=True)
     ]
-    rest = [_name(line, shape.cls, prefixes, named) for line in shape.lines[len(shown) :]]
-    cut = f" and {len(rest) - _NAMES} more" if len(rest) > _NAMES else ""
-    more = [f"  # also {', '.join(rest[:_NAMES])}{cut}"] if rest else []
-    return "\n".join([f"{head}{short} EXTRA a {{", *written, *more, "}"])
+    hidden_names = [
+        _format_name(line, shape.cls, prefixes, label_by_iri)
+        for line in shape.lines[len(visible_lines) :]
+    ]
+    suffix = (
+        f" and {len(hidden_names) - _MAX_LISTED_NAMES} more"
+        if len(hidden_names) > _MAX_LISTED_NAMES
+        else ""
+    )
+    hidden_text = (
+        [f"  # also {', '.join(hidden_names[:_MAX_LISTED_NAMES])}{suffix}"] if hidden_names else []
+    )
+    return "\n".join([f"{comment_line}{class_name} EXTRA a {{", *row_texts, *hidden_text, "}"])
 
 
-def _row(
+def _format_row(
     line: ShapeLine, shape: Shape, prefixes: PrefixMap, labels: Mapping[str, str]
 ) -> tuple[str, str]:
-    """A triple constraint, and what is said behind it."""
+    """Return a triple constraint and its comment."""
     name = f"{'^' if line.inverse else ''}{prefixes.shorten(line.predicate)}"
-    tag = _cardinality(line, shape)
-    parts = [name, _value(line, prefixes), *([tag] if tag else [])]
-    said = _share(line, shape)
-    if label := _telling(line, shape.cls, labels):
-        said = f"{label}, {said}" if said else label
+    tag = _format_cardinality(line, shape)
+    parts = [name, _format_value(line, prefixes), *([tag] if tag else [])]
+    comment = _format_share(line, shape)
+    if label := _get_informative_label(line, shape.cls, labels):
+        comment = f"{label}, {comment}" if comment else label
     if line.in_steps:
-        said = f"{said}, in steps: {prefixes.shorten(line.predicate)}+"
-    if line.below:
-        said += f", includes {', '.join(map(prefixes.shorten, line.below))}"
-    if line.untyped and (line.beyond or line.untyped < 1):
-        share = f"{max(1, round(100 * line.untyped))}% of " if line.untyped < 1 else ""
-        have = f" have {', '.join(map(prefixes.shorten, line.beyond))}" if line.beyond else ""
-        said += f", {share}targets without type{have}"
+        comment = f"{comment}, in steps: {prefixes.shorten(line.predicate)}+"
+    if line.subproperties:
+        comment += f", includes {', '.join(map(prefixes.shorten, line.subproperties))}"
+    if line.untyped_share and (line.untyped_predicates or line.untyped_share < 1):
+        share = f"{max(1, round(100 * line.untyped_share))}% of " if line.untyped_share < 1 else ""
+        predicates_text = (
+            f" have {', '.join(map(prefixes.shorten, line.untyped_predicates))}"
+            if line.untyped_predicates
+            else ""
+        )
+        comment += f", {share}targets without type{predicates_text}"
     if line.example is not None:
         values = line.values or (line.example,)
-        example = " | ".join(sorted(_example(value, prefixes, labels) for value in values))
-        if line.elsewhere and not line.values:
+        example = " | ".join(sorted(_format_example(value, prefixes, labels) for value in values))
+        if line.is_foreign_example and not line.values:
             example = f"of another {example}"
         if line.in_steps and not line.values:
-            steps = (_example(one, prefixes, labels) for one in line.chain)
+            steps = (_format_example(chain_term, prefixes, labels) for chain_term in line.chain)
             example = " → ".join([example, *steps])
-        said = f"{said}: {example}" if said else example
-    return " ".join(parts), _one_line(said)
+        comment = f"{comment}: {example}" if comment else example
+    return " ".join(parts), _to_one_line(comment)
 
 
-def _name(line: ShapeLine, cls: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
-    """The name of a property, with its label if that tells more."""
+def _format_name(line: ShapeLine, cls: str, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
+    """Return the name of a property, with its label if that adds information."""
     name = f"{'^' if line.inverse else ''}{prefixes.shorten(line.predicate)}"
-    label = _telling(line, cls, labels)
-    return f'{name} "{_clipped(_one_line(label))}"' if label else name
+    label = _get_informative_label(line, cls, labels)
+    return f'{name} "{_clip(_to_one_line(label))}"' if label else name
 
 
-def _telling(line: ShapeLine, cls: str, labels: Mapping[str, str]) -> str:
-    """The label of a property if it says more than its local name and the classes at its ends."""
+def _get_informative_label(line: ShapeLine, cls: str, labels: Mapping[str, str]) -> str:
+    """Return a property's label if it adds to its local name and the classes at its ends."""
     label = labels.get(line.predicate, "")
-    return label if tells_more(label, (line.predicate, cls, *line.kinds)) else ""
+    return label if is_informative_label(label, (line.predicate, cls, *line.kinds)) else ""
 
 
-def _value(line: ShapeLine, prefixes: PrefixMap) -> str:
+def _format_value(line: ShapeLine, prefixes: PrefixMap) -> str:
     """Return the constraint on the other end."""
-    datatypes = [kind for kind in line.kinds if kind.startswith(_OF_DATATYPES)]
-    any_ = (*datatypes, v.RDFS_RESOURCE, v.RDFS_LITERAL)
-    things = [prefixes.shorten(kind) for kind in line.kinds if kind not in any_]
-    told = [prefixes.shorten(kind) for kind in datatypes]
-    told += [f"{{ a [ {' '.join(things)} ] }}"] if things else []
-    if not told and (v.RDFS_RESOURCE in line.kinds or isinstance(line.example, NamedNode)):
+    datatypes = [kind for kind in line.kinds if kind.startswith(_DATATYPE_NAMESPACES)]
+    general_kinds = (*datatypes, v.RDFS_RESOURCE, v.RDFS_LITERAL)
+    classes = [prefixes.shorten(kind) for kind in line.kinds if kind not in general_kinds]
+    constraints = [prefixes.shorten(kind) for kind in datatypes]
+    constraints += [f"{{ a [ {' '.join(classes)} ] }}"] if classes else []
+    if not constraints and (v.RDFS_RESOURCE in line.kinds or isinstance(line.example, NamedNode)):
         return "IRI" if not isinstance(line.example, BlankNode) else "NONLITERAL"
-    return " OR ".join(told) or "."
+    return " OR ".join(constraints) or "."
 
 
-def _cardinality(line: ShapeLine, shape: Shape) -> str:
-    if line.least is not None or line.most is not None:
-        least, most = line.least or 0, "*" if line.most is None else line.most
+def _format_cardinality(line: ShapeLine, shape: Shape) -> str:
+    if line.min_count is not None or line.max_count is not None:
+        min_count, max_count = (
+            line.min_count or 0,
+            "*" if line.max_count is None else line.max_count,
+        )
         tags = {(1, 1): "", (0, 1): "?", (1, "*"): "+", (0, "*"): "*"}
-        return tags.get((least, most), f"{{{least},{most}}}")
-    share = shape.share(line)
+        return tags.get((min_count, max_count), f"{{{min_count},{max_count}}}")
+    share = shape.get_share(line)
     if share is None:
         return "*"
-    several = line.triples is None or line.triples > _ONCE * max(1, line.having or 0)
-    return ("+" if several else "") if share >= 1 else ("*" if several else "?")
+    is_multiple = line.triples is None or line.triples > _MAX_SINGLE_VALUE_RATIO * max(
+        1, line.having or 0
+    )
+    return ("+" if is_multiple else "") if share >= 1 else ("*" if is_multiple else "?")
 
 
-def _share(line: ShapeLine, shape: Shape) -> str:
-    share = shape.share(line)
+def _format_share(line: ShapeLine, shape: Shape) -> str:
+    share = shape.get_share(line)
     if share is None:
         return f"{line.triples:,} triples" if line.triples else ""
-    told = "100%" if share >= 1 else f"{min(99, max(1, round(100 * share)))}%"
+    percentage = "100%" if share >= 1 else f"{min(99, max(1, round(100 * share)))}%"
     if line.triples is None or not line.having:
-        return told
-    each = line.triples / line.having
-    if each > _ONCE:
-        return f"{told}, {each:.1f} each"
-    return f"{told}, up to {line.highest} each" if (line.highest or 1) > 1 else told
+        return percentage
+    mean_count = line.triples / line.having
+    if mean_count > _MAX_SINGLE_VALUE_RATIO:
+        return f"{percentage}, {mean_count:.1f} each"
+    return (
+        f"{percentage}, up to {line.max_triples} each"
+        if (line.max_triples or 1) > 1
+        else percentage
+    )
 
 
-def _example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
+def _format_example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) -> str:
     match term:
         case NamedNode():
             iri = term.value
             short, label = prefixes.shorten(iri), labels.get(iri, "")
-            if len(short) > _LONGEST and label and [*labels.values()].count(label) < 2:
-                return f'<…> "{_clipped(label)}"'
+            if len(short) > _MAX_TEXT_CHARACTERS and label and [*labels.values()].count(label) < 2:
+                return f'<…> "{_clip(label)}"'
             if label.casefold() == words_of_local_name(iri).casefold():
                 return short
-            return f'{short} "{_clipped(label)}"' if label else short
+            return f'{short} "{_clip(label)}"' if label else short
         case Literal() if term.datatype.value in v.NUMERIC_DATATYPES:
             return term.value
         case Literal():
             tag = f"@{term.language}" if term.language else ""
             if not tag and term.datatype.value != v.XSD_STRING:
                 tag = f"^^{prefixes.shorten(term.datatype.value)}"
-            return f'"{_clipped(term.value)}"{tag}'
+            return f'"{_clip(term.value)}"{tag}'
         case BlankNode():
             return "a blank node"
         case Triple():
             return str(term)
 
 
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _clip(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT_CHARACTERS else text[: _MAX_TEXT_CHARACTERS - 1] + "…"
 
 
-def _one_line(text: str) -> str:
+def _to_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def definitions(cls: str, arrays: GraphArrays, prefixes: PrefixMap) -> list[str]:
-    """Return what is equivalent to a class by OWL, in Manchester syntax.
+def format_equivalents(cls: str, arrays: GraphArrays, prefixes: PrefixMap) -> list[str]:
+    """Return the OWL equivalents of a class in Manchester syntax.
 
-    Left out is what is no class, union, intersection or restriction to a value or class.
+    Only classes, unions, intersections and restrictions to a value or class are supported.
     """
-    at = arrays.terms.iri(cls)
-    if at is None:
+    class_id = arrays.terms.find_iri(cls)
+    if class_id is None:
         return []
-    same = v.OWL_EQUIVALENT_CLASS
-    ends = (*arrays.follow(at, same), *arrays.follow(at, same, inverse=True))
-    told = (_expression(arrays, end, prefixes, _DEEP) for end in ends if end != at)
-    return list(dict.fromkeys(filter(None, told)))
+    equivalent_class = v.OWL_EQUIVALENT_CLASS
+    ends = (
+        *arrays.follow(class_id, equivalent_class),
+        *arrays.follow(class_id, equivalent_class, inverse=True),
+    )
+    expressions = (
+        _format_expression(arrays, end, prefixes, _MAX_EXPRESSION_DEPTH)
+        for end in ends
+        if end != class_id
+    )
+    return list(dict.fromkeys(filter(None, expressions)))
 
 
-def _expression(arrays: GraphArrays, at: int, prefixes: PrefixMap, depth: int) -> str:
-    """A class, a value, or an expression of at most so many levels; "" for what is not known."""
-    term = arrays.terms.term(at)
+def _format_expression(arrays: GraphArrays, node: int, prefixes: PrefixMap, depth: int) -> str:
+    """Format a class, a value or an expression up to a depth; "" if unsupported."""
+    term = arrays.terms.get_term(node)
     if not isinstance(term, BlankNode):
-        return _example(term, prefixes, {})
+        return _format_example(term, prefixes, {})
     if not depth:
         return ""
-    for local, word in _JOINED.items():
-        for head in arrays.follow(at, v.OWL + local)[:1]:
-            members = _members(arrays, head)
-            parts = [_expression(arrays, one, prefixes, depth - 1) for one in members]
+    for local, word in _CONNECTIVES.items():
+        for head in arrays.follow(node, v.OWL + local)[:1]:
+            members = _list_members(arrays, head)
+            parts = [_format_expression(arrays, member, prefixes, depth - 1) for member in members]
             return f"({word.join(parts)})" if all(parts) else ""
-    for on in arrays.follow(at, v.OWL + "onProperty"):
-        for local, word in _QUANTIFIED.items():
-            for end in arrays.follow(at, v.OWL + local)[:1]:
-                name = _expression(arrays, on, prefixes, 0)
-                value = _expression(arrays, end, prefixes, depth - 1)
+    for property_node in arrays.follow(node, v.OWL + "onProperty"):
+        for local, word in _QUANTIFIERS.items():
+            for end in arrays.follow(node, v.OWL + local)[:1]:
+                name = _format_expression(arrays, property_node, prefixes, 0)
+                value = _format_expression(arrays, end, prefixes, depth - 1)
                 return f"{name} {word} {value}" if name and value else ""
     return ""
 
 
-def _members(arrays: GraphArrays, head: int) -> list[int]:
-    """The first members of a list."""
+def _list_members(arrays: GraphArrays, head: int) -> list[int]:
+    """Return the first members of a list."""
     members: list[int] = []
     cells = [head]
-    while cells and len(members) < _NAMES and (first := arrays.follow(cells[0], v.RDF + "first")):
+    while (
+        cells
+        and len(members) < _MAX_LISTED_NAMES
+        and (first := arrays.follow(cells[0], v.RDF + "first"))
+    ):
         members.append(first[0])
         cells = arrays.follow(cells[0], v.RDF + "rest")
     return members
 
 
-_DEEPEST = 5
-_KINDS = {
+_MAX_SHAPE_DEPTH = 5
+_NODE_KINDS = {
     v.SH + "IRI": v.RDFS_RESOURCE,
     v.SH + "BlankNode": v.RDFS_RESOURCE,
     v.SH + "BlankNodeOrIRI": v.RDFS_RESOURCE,
@@ -248,38 +287,40 @@ _KINDS = {
 }
 
 
-def shapes_of_shacl(described: Statements) -> tuple[Shape, ...]:
-    """Return the shape of each class that has one, in order of class; lines in order of predicate.
+def parse_shacl(statements: Statements) -> tuple[Shape, ...]:
+    """Parse SHACL to one shape per class, sorted by class, with lines sorted by predicate.
 
-    Several shapes of one class are put together. Nothing is counted: `instances` is 0 and of each
-    line only `least` and `most` are known.
+    Several shapes of one class are merged. Nothing is counted: `instances` is 0, and lines have
+    only `min_count` and `max_count`.
     """
     lines: dict[str, dict[tuple[bool, str], ShapeLine]] = {}
-    for subject in described.having(v.SH_PROPERTY):
-        for cls in _target_classes(subject):
-            own = lines.setdefault(cls, {})
-            for line in _read_lines(subject, _DEEPEST):
+    for subject in statements.having(v.SH_PROPERTY):
+        for cls in _find_target_classes(subject):
+            class_lines = lines.setdefault(cls, {})
+            for line in _read_lines(subject, _MAX_SHAPE_DEPTH):
                 key = (line.inverse, line.predicate)
-                own[key] = _join_lines(own[key], line) if key in own else line
+                class_lines[key] = (
+                    _join_lines(class_lines[key], line) if key in class_lines else line
+                )
     return tuple(
-        Shape(cls, 0, tuple(own[key] for key in sorted(own)))
-        for cls, own in sorted(lines.items())
-        if own
+        Shape(cls, 0, tuple(class_lines[key] for key in sorted(class_lines)))
+        for cls, class_lines in sorted(lines.items())
+        if class_lines
     )
 
 
 def _join_lines(first: ShapeLine, line: ShapeLine) -> ShapeLine:
-    most = [limit for limit in (first.most, line.most) if limit is not None]
+    max_counts = [limit for limit in (first.max_count, line.max_count) if limit is not None]
     return replace(
         first,
         kinds=tuple(dict.fromkeys((*first.kinds, *line.kinds))),
         example=first.example if first.example is not None else line.example,
-        least=max(first.least or 0, line.least or 0),
-        most=min(most, default=None),
+        min_count=max(first.min_count or 0, line.min_count or 0),
+        max_count=min(max_counts, default=None),
     )
 
 
-def _target_classes(subject: Described) -> list[str]:
+def _find_target_classes(subject: Described) -> list[str]:
     classes = set(subject.iris(v.SH_TARGET_CLASS))
     if isinstance(subject.node, NamedNode) and v.CLASS_TYPES & {*subject.iris(v.RDF_TYPE)}:
         classes.add(subject.node.value)
@@ -287,43 +328,48 @@ def _target_classes(subject: Described) -> list[str]:
 
 
 def _read_lines(subject: Described, depth: int) -> Iterator[ShapeLine]:
-    """Yield the lines of a shape, and of those that it says instances also have to fit."""
+    """Yield the lines of a shape and of the shapes that it requires."""
     for part in subject.nodes(v.SH_PROPERTY):
-        listed = [t for head in part.nodes(v.SH_IN) for t in part.statements.listed(head.node)]
-        values = (*part.objects(v.SH + "hasValue"), *listed)
-        least, most = (
-            part.statements.number(part.node, one) for one in (v.SH_MIN_COUNT, v.SH_MAX_COUNT)
+        permitted_terms = [
+            t for head in part.nodes(v.SH_IN) for t in part.statements.listed(head.node)
+        ]
+        values = (*part.objects(v.SH + "hasValue"), *permitted_terms)
+        min_count, max_count = (
+            part.statements.number(part.node, count_predicate)
+            for count_predicate in (v.SH_MIN_COUNT, v.SH_MAX_COUNT)
         )
-        kinds = tuple(dict.fromkeys(_kinds_of_end(part, _DEEPEST)))
+        kinds = tuple(dict.fromkeys(_iterate_end_kinds(part, _MAX_SHAPE_DEPTH)))
         for path in part.nodes(v.SH_PATH):
             for predicate, inverse in _read_path(path):
                 example = next(iter(values), None)
-                yield ShapeLine(predicate, None, None, kinds, inverse, example, least or 0, most)
+                yield ShapeLine(
+                    predicate, None, None, kinds, inverse, example, min_count or 0, max_count
+                )
     if depth:
-        for other in subject.nodes(v.SH_NODE):
-            yield from _read_lines(other, depth - 1)
+        for parent_shape in subject.nodes(v.SH_NODE):
+            yield from _read_lines(parent_shape, depth - 1)
 
 
 def _read_path(path: Described) -> list[tuple[str, bool]]:
-    """Return the predicates of a path: one, one backwards, or alternatives of these."""
+    """Return the predicates of a path: one, an inverse one, or alternatives of these."""
     if isinstance(path.node, NamedNode):
         return [(path.node.value, False)]
     heads = path.nodes(v.SH_ALTERNATIVE_PATH)
-    listed = (term for head in heads for term in path.statements.listed(head.node))
+    alternatives = (term for head in heads for term in path.statements.listed(head.node))
     return [
         *((iri, True) for iri in path.iris(v.SH_INVERSE_PATH)),
-        *((term.value, False) for term in listed if isinstance(term, NamedNode)),
+        *((term.value, False) for term in alternatives if isinstance(term, NamedNode)),
     ]
 
 
-def _kinds_of_end(part: Described, depth: int) -> Iterator[str]:
+def _iterate_end_kinds(part: Described, depth: int) -> Iterator[str]:
     yield from (*part.iris(v.SH_DATATYPE), *part.iris(v.SH_CLASS))
     for shape in part.nodes(v.SH_NODE):
-        yield from _target_classes(shape)
+        yield from _find_target_classes(shape)
     for head in part.nodes(v.SH_OR) if depth else ():
         for choice in part.statements.listed(head.node):
             if isinstance(choice, NamedNode | BlankNode):
-                yield from _kinds_of_end(Described(choice, part.statements), depth - 1)
+                yield from _iterate_end_kinds(Described(choice, part.statements), depth - 1)
     if not any(map(part.objects, (v.SH_DATATYPE, v.SH_CLASS, v.SH_NODE, v.SH_OR))):
-        kinds = map(_KINDS.get, part.iris(v.SH_NODE_KIND))
+        kinds = map(_NODE_KINDS.get, part.iris(v.SH_NODE_KIND))
         yield from filter(None, kinds)

@@ -32,7 +32,7 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.index.names import spelling
-from askgraph.plugins import missing_extra
+from askgraph.plugins import to_missing_extra_error
 
 if TYPE_CHECKING:
     import httpx2
@@ -154,7 +154,7 @@ def _library(module: str, embedder: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise missing_extra(error, f"the embedder {embedder!r}") from error
+        raise to_missing_extra_error(error, f"the embedder {embedder!r}") from error
 
 
 class LocalModel:

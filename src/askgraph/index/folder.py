@@ -19,7 +19,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.atomic_files import OLD, fresh
+from askgraph.atomic_files import OLD_SUFFIX, make_temporary_path
 from askgraph.errors import SetupError
 
 
@@ -146,8 +146,8 @@ def new_folder(
     ):
         raise SetupError(f"{str(path)!r} holds something that is no index; choose another folder")
     path.parent.mkdir(parents=True, exist_ok=True)
-    work = fresh(path)
-    aside = work.with_name(work.name + OLD)
+    work = make_temporary_path(path)
+    aside = work.with_name(work.name + OLD_SUFFIX)
     work.mkdir()
     try:
         new = NewFolder(work / "new")

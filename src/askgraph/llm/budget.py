@@ -142,14 +142,16 @@ class Account:
     def seconds_left(self) -> float | None:
         """The seconds left, of the question's deadline too; None without a limit."""
         most = self.budget.seconds
-        return deadline.before_closing(None if most is None else most - self.seconds)
+        return deadline.clamp_to_search_time(None if most is None else most - self.seconds)
 
     @property
     def late(self) -> BudgetSpent:
         """The error for the seconds being over."""
         most = self.budget.seconds
         own = most is not None and self.seconds >= most
-        return self.spent("seconds", f"the {most:g} seconds are over" if own else deadline.over())
+        return self.spent(
+            "seconds", f"the {most:g} seconds are over" if own else deadline.describe_expiry()
+        )
 
     def most_output(self, estimate: int, price: Price) -> int | None:
         """Return how many output tokens a call with so much input may have; None: no limit.

@@ -67,7 +67,7 @@ class GoogleModel(ModelServer[Client]):
                         break
         except errors.APIError as problem:
             headers = getattr(problem.response, "headers", None) or {}
-            raise self._status_failure(problem.code, problem.details, headers) from problem
+            raise self._status_failure(problem.code, problem.iterate_details, headers) from problem
         except (httpx2.HTTPError, errors.UnknownApiResponseError, ValueError) as problem:
             raise self._connection_failure(problem) from problem
         if not assembly.full:

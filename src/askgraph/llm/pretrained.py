@@ -147,7 +147,9 @@ def _whole(model: str, dtype: Any, options: dict[str, Any]) -> Any:
     kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
     if is_gguf(model):
         options = {**options, "quantization_config": GgufConfig(dequantize=True)}
-    made = kind.from_pretrained(place, dtype=dtype, trust_remote_code=False, **options)
+    made = kind.from_pretrained(
+        place, config=config, dtype=dtype, trust_remote_code=False, **options
+    )
     made.name_or_path = model  # adapters name the model below by it
     if is_gguf(model):
         made.is_quantized = False

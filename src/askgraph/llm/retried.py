@@ -9,8 +9,8 @@ from typing import Unpack
 
 from askgraph import deadline
 from askgraph.errors import (
-    LEFT_ALONE,
-    MAY_PASS,
+    COOLDOWN_PHRASE,
+    TRANSIENT_ERRORS,
     MalformedReply,
     Overloaded,
     ServiceError,
@@ -59,7 +59,8 @@ class RetriedModel(ModelAround):
         left = self.left_alone
         if self._failed is not None and left:
             raise Unreachable(
-                f"{self._failed[1]}; that was {self._rest - left:.1f} seconds ago, and {LEFT_ALONE}"
+                f"{self._failed[1]}; that was {self._rest - left:.1f} seconds ago, and "
+                f"{COOLDOWN_PHRASE}"
                 f" {self._rest:g} seconds"
             )
         attempt = 0
@@ -70,7 +71,7 @@ class RetriedModel(ModelAround):
                         yield event
                 self._failed = None
                 return
-            except MAY_PASS as problem:
+            except TRANSIENT_ERRORS as problem:
                 wait = self._wait(problem, attempt)
                 if wait is None:
                     if isinstance(problem, _DOWN):
@@ -99,5 +100,5 @@ class RetriedModel(ModelAround):
             if wait > self._longest_wait:
                 return None
         wait = min(wait, self._longest_wait)
-        left = deadline.before_closing(None)
+        left = deadline.clamp_to_search_time(None)
         return wait if left is None or wait < left else None

@@ -1,10 +1,10 @@
-"""The one contract of all methods: a question goes in, a stream of steps comes out.
+"""Define the contract of all methods: a question goes in, a stream of steps comes out.
 
-Settings that make no sense are refused when a method is made, not when it runs.
+A method rejects senseless settings when it is constructed, not when it runs.
 
-What lives here: a module or package for each method, `tools` (functions that a model may call),
-`shared` (what several methods have in common) and `writing` (queries from references). No method
-imports another. May import: `answers` and the rooms below it. Start reading at `Method`, then
+What lives here: one module or package per method, `tools` (functions that a model may call),
+`shared` (code of several methods) and `writing` (queries from references). No method imports
+another. May import: `answers` and the rooms below it. Start reading at `Method`, then
 `graph_search.py`.
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields, replace
 from functools import wraps
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from askgraph.deadline import Deadline, keeping, over
+from askgraph.deadline import Deadline, describe_expiry, use_deadline
 from askgraph.errors import SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
@@ -30,87 +30,95 @@ class Method(Protocol):
     `answer` yields steps and ends with exactly one `Answer`, `Clarification` or `Refusal`. It never
     raises for a strange question; it raises `ServiceError` if the graph cannot be reached.
 
-    One whose `model` does no more than say the answer in words has a class attribute `only_words`.
+    Optional class attributes describe a method:
 
-    A method that searches the indices of its graphs says so by a class attribute `searches`, one
-    that looks at the earlier questions of a conversation by `converses`, each True.
+        only_words   True if its `model` only verbalizes the answer
+        searches     True if it searches the indices of its graphs
+        converses    True if it reads the earlier questions of a conversation
+        published    the settings of the paper that it follows; see `apply_presets`
 
-    One that can be made but not asked as it is set up says why by a text `missing`.
+    Optional fields and properties:
 
-    A field `seconds` is what a question may take; see `in_time`.
-
-    One that asks further models has them by name in a field `further`, one that consults other
-    methods has those in a field `others`; the settings `models` and `consult` name them.
-
-    One that follows a paper has the paper's settings in a class attribute `published`; see
-    `with_presets`.
+        missing      why the method cannot answer as configured; empty if it can
+        seconds      the time limit of a question; see `answer_with_deadline`
+        further      more language models by name; the setting `models` names them
+        others       other methods that it consults, by name; the setting `consult` names them
     """
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        """Answer one question over one graph or several."""
+        """Answer a question over one or more graphs."""
         ...
 
 
 @dataclass(frozen=True)
-class Confirming:
-    """A method that is asked only if no answer to the same question was confirmed or taught."""
+class ConfirmedAnswerMethod:
+    """A method that first looks for a confirmed or taught answer, then asks another method."""
 
     method: Method
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
-        """Give the answer that was confirmed, as the graph has it now; else the method's steps."""
+        """Yield the confirmed answer, run again on the graph, or else the steps of the method."""
         if any(graph.examples or graph.glossary for graph in graphs):
             # Late: most graphs have neither, and need none of what runs these.
             from askgraph.methods.shared.confirmed import confirmed_steps
 
-            async with aclosing(confirmed_steps(question, graphs)) as known:
-                async for step in known:
+            async with aclosing(confirmed_steps(question, graphs)) as confirmed:
+                async for step in confirmed:
                     yield step
                     if isinstance(step, Answer):
                         return
         steps = self.method.answer(question, graphs)
         try:
-            async for found in steps:
-                yield found
+            async for method_step in steps:
+                yield method_step
         finally:
             if isinstance(steps, AsyncGenerator):
                 await steps.aclose()
 
 
-async def in_time(
+async def answer_with_deadline(
     method: Method,
     question: Question,
     graphs: Sequence[KnowledgeGraph],
     *,
     seconds: float | None = None,
 ) -> AsyncGenerator[Step, None]:
-    """Give the steps of a method, within its own `seconds`, or within those given if it has none.
+    """Yield the steps of a method, within its time limit.
 
-    What is left of them bounds each request and each call of a model. A method ends early with the
-    best that it found; one that has not ended by then has refused.
+    The limit is the method's own `seconds`, else the argument. The time left bounds each request
+    and each model call. A method ends early with its best answer; if it exceeds the limit, the
+    outcome is a refusal.
+
+    Args:
+        seconds: the limit of a method without its own; None: no limit.
     """
-    own = getattr(bare(method), "seconds", None)
-    allowed = seconds if own is None else own
-    kept = None if allowed is None else Deadline(allowed)
+    method_seconds = getattr(unwrap(method), "seconds", None)
+    limit_seconds = seconds if method_seconds is None else method_seconds
+    question_deadline = None if limit_seconds is None else Deadline(limit_seconds)
     stream = method.answer(question, graphs)
-    seen: list[Step] = []
+    steps: list[Step] = []
     try:
         while True:
-            with keeping(kept):
-                clock = asyncio.timeout(kept.left if kept else None)
+            with use_deadline(question_deadline):
+                clock = asyncio.timeout(
+                    question_deadline.remaining_seconds if question_deadline else None
+                )
                 try:
                     async with clock:
                         step = await anext(stream, None)
                 except (TimeoutError, TimedOut):
-                    if kept is None or kept.left > kept.closing:
+                    if (
+                        question_deadline is None
+                        or question_deadline.remaining_seconds > question_deadline.closing_seconds
+                    ):
                         raise
-                    cost = replace(spent(seen), seconds=kept.seconds)
-                    step = Refusal(f"No answer was found: {over()}.", usage=cost)
+                    cost = replace(spent(steps), seconds=question_deadline.seconds)
+                    step = Refusal(f"No answer was found: {describe_expiry()}.", usage=cost)
             if step is None:
                 return
-            seen.append(step)
+            steps.append(step)
             yield step
             if isinstance(step, Refusal):
                 return
@@ -119,60 +127,61 @@ async def in_time(
             await stream.aclose()
 
 
-def with_own_predicates(step: Step, graphs: Sequence[KnowledgeGraph]) -> Step:
-    """Return an outcome with its queries written out over the graph's own predicates.
+def expand_virtual_predicates(step: Step, graphs: Sequence[KnowledgeGraph]) -> Step:
+    """Replace virtual predicates in the queries of an outcome by the graph's own predicates.
 
-    So they run wherever the graph lies. Other steps show what the method did, and stay.
+    The queries then run on any copy of the graph. Other steps show what the method did and stay
+    unchanged.
     """
-    if not any(graph.virtual for graph in graphs):
+    if not any(graph.virtual_paths for graph in graphs):
         return step
     match step:
         case Answer():
-            return _answer(step, graphs)
+            return _expand_answer(step, graphs)
         case Refusal(best=Answer() as best):
-            return replace(step, best=_answer(best, graphs))
+            return replace(step, best=_expand_answer(best, graphs))
         case Clarification():
             attempt = step.best
             name = attempt.graph if attempt else graphs[0].name
             options = tuple(
-                Option(one.words, one.count, _written(one.query, name, graphs))
-                for one in step.options
+                Option(option.words, option.count, _expand_query(option.query, name, graphs))
+                for option in step.options
             )
             return replace(
-                step, options=options, best=_answer(attempt, graphs) if attempt else None
+                step, options=options, best=_expand_answer(attempt, graphs) if attempt else None
             )
         case _:
             return step
 
 
-def _answer(answer: Answer, graphs: Sequence[KnowledgeGraph]) -> Answer:
-    return replace(answer, query=_written(answer.query, answer.graph, graphs))
+def _expand_answer(answer: Answer, graphs: Sequence[KnowledgeGraph]) -> Answer:
+    return replace(answer, query=_expand_query(answer.query, answer.graph, graphs))
 
 
-def _written(query: str, name: str, graphs: Sequence[KnowledgeGraph]) -> str:
+def _expand_query(query: str, name: str, graphs: Sequence[KnowledgeGraph]) -> str:
     for graph in graphs:
         if graph.name == name:
             from askgraph.sparql.rewrite.virtual import written_out  # few graphs are enriched
 
-            return written_out(query, graph.virtual, prefixes=graph.prefixes.namespaces)
+            return written_out(query, graph.virtual_paths, prefixes=graph.prefixes.namespaces)
     return query
 
 
-def bare(method: Method) -> Method:
-    """Return the method itself, without what is looked for before it is asked."""
-    return method.method if isinstance(method, Confirming) else method
+def unwrap(method: Method) -> Method:
+    """Return the method itself, without the lookup of confirmed answers around it."""
+    return method.method if isinstance(method, ConfirmedAnswerMethod) else method
 
 
-def with_others(method: Method) -> list[Method]:
-    """Return the method itself, and those that it consults."""
-    own = bare(method)
-    return [own, *map(bare, _mapped(own, "others"))]
+def collect_methods(method: Method) -> list[Method]:
+    """Return a method followed by the methods that it consults."""
+    base_method = unwrap(method)
+    return [base_method, *map(unwrap, _get_mapping_values(base_method, "others"))]
 
 
-def without_fallback(method: Method, settings: Collection[str] = ()) -> Method:
-    """Return a method that fails if its model does, unless the `settings` given have `fallback`.
+def disable_fallback(method: Method, settings: Collection[str] = ()) -> Method:
+    """Return a method that fails if its model fails, unless `settings` names `fallback`.
 
-    What graph search alone makes of a question must not count as what a model made of it.
+    An evaluation must not count an answer of graph search as an answer of the model.
     """
     if "fallback" in settings or not getattr(method, "fallback", False):
         return method
@@ -180,124 +189,143 @@ def without_fallback(method: Method, settings: Collection[str] = ()) -> Method:
     return cast("Method", replace(plugin, fallback=False))
 
 
-def searches(method: Method) -> bool:
-    """Whether a method, or one that it consults, searches the indices of its graphs."""
-    return _says(method, "searches")
+def can_search_indices(method: Method) -> bool:
+    """Return whether a method, or one that it consults, searches the indices of its graphs."""
+    return _has_flag(method, "searches")
 
 
-def wants_links(method: Method) -> bool:
-    """Whether a method is to be told which entities and relations a question is about.
+def has_given_links(method: Method) -> bool:
+    """Return whether a method expects to be given the entities and relations of a question.
 
-    It, or one that it consults, has a setting `links`, `entities` or `predicates`, which is
-    `given`. Only an evaluation, which knows them from gold, and who asks with `Question.given` can
-    tell it.
+    That is so if the method, or one that it consults, sets `links`, `entities` or `predicates` to
+    `given`. They come from `Question.given`, which an evaluation fills from the gold query.
     """
     return any(
-        getattr(one, setting, None) == "given"
-        for one in with_others(method)
+        getattr(component, setting, None) == "given"
+        for component in collect_methods(method)
         for setting in ("links", "entities", "predicates")
     )
 
 
-def converses(method: Method) -> bool:
-    """Whether a method, or one that it consults, looks at what was asked before."""
-    return _says(method, "converses")
+def can_follow_up(method: Method) -> bool:
+    """Return whether a method, or one that it consults, reads the earlier questions."""
+    return _has_flag(method, "converses")
 
 
 async def closed(method: Method) -> None:
-    """Close the language models of a method and of those that it consults, each once."""
+    """Close the language models of a method and of the methods that it consults, each once."""
     models = [
         model
-        for one in with_others(method)
-        for model in (getattr(one, "model", None), *_mapped(one, "further"))
+        for component in collect_methods(method)
+        for model in (getattr(component, "model", None), *_get_mapping_values(component, "further"))
         if isinstance(model, LanguageModel)
     ]
     for model in {id(model): model for model in models}.values():
         await model.close()
 
 
-def _says(method: Method, attribute: str) -> bool:
-    return any(getattr(type(one), attribute, False) is True for one in with_others(method))
+def _has_flag(method: Method, attribute: str) -> bool:
+    return any(
+        getattr(type(component), attribute, False) is True for component in collect_methods(method)
+    )
 
 
-def _mapped(method: Method, field: str) -> Iterable[Any]:
-    """What a field that names objects holds; nothing if a method has no such field."""
-    held = getattr(method, field, None)
-    return held.values() if isinstance(held, Mapping) else ()
+def _get_mapping_values(method: Method, field: str) -> Iterable[Any]:
+    """Return the values of a field that maps names to objects; empty if there is no such field."""
+    mapping = getattr(method, field, None)
+    return mapping.values() if isinstance(mapping, Mapping) else ()
 
 
 PRESETS = ("best", "paper")
-"""Tables of settings: our defaults, and those of the paper that a method follows."""
+"""Presets of settings: our defaults, and the settings of the paper that a method follows."""
 _Plugin = TypeVar("_Plugin", bound=type)
 
 
-class Departure(NamedTuple):
-    """A setting of a paper that is not our default: its value there, and the place that says so."""
+class PaperSetting(NamedTuple):
+    """A setting of a paper that differs from our default: its value, and the place in the paper."""
 
     value: object
-    place: str
+    source: str
 
 
 @dataclass(frozen=True)
-class Published:
-    """A method as its `paper` has it: the settings by name, and what no setting brings back."""
+class PaperPreset:
+    """The settings of a `paper` by name, and the differences that no setting can undo."""
 
     paper: str
-    settings: Mapping[str, Departure]
-    otherwise: tuple[str, ...] = ()
+    settings: Mapping[str, PaperSetting]
+    differences: tuple[str, ...] = ()
 
 
-def with_presets(plugin: _Plugin) -> _Plugin:
-    """Give a dataclass with a field `preset` the settings of that preset, if none are given.
+def apply_presets(plugin: _Plugin) -> _Plugin:
+    """Fill in the settings of the chosen `preset` when a dataclass is constructed (a decorator).
 
-    Making one raises `SetupError` for a preset that there is not.
+    Explicit settings win. The constructor raises `SetupError` for an unknown preset.
     """
-    plain: Any = plugin
-    made, names = (
-        plain.__init__,
-        [one.name for one in fields(plugin) if one.init and not one.kw_only],
+    plugin_class: Any = plugin
+    original_init, names = (
+        plugin_class.__init__,
+        [
+            setting_field.name
+            for setting_field in fields(plugin)
+            if setting_field.init and not setting_field.kw_only
+        ],
     )
 
-    @wraps(made)
-    def init(self: object, *given: object, **settings: object) -> None:
-        known = {**dict(zip(names, given, strict=False)), **settings}
-        made(self, **preset_settings(plugin, known.get("preset", PRESETS[0])) | known)
+    @wraps(original_init)
+    def initialize(self: object, *args: object, **settings: object) -> None:
+        explicit_settings = {**dict(zip(names, args, strict=False)), **settings}
+        original_init(
+            self,
+            **get_preset_settings(plugin, explicit_settings.get("preset", PRESETS[0]))
+            | explicit_settings,
+        )
 
-    plain.__init__ = init
+    plugin_class.__init__ = initialize
     return plugin
 
 
-def preset_settings(plugin: object, preset: object) -> dict[str, object]:
-    """Return what a preset sets other than the defaults; `SetupError` if there is no such one."""
+def get_preset_settings(plugin: object, preset: object) -> dict[str, object]:
+    """Return the settings of a preset that differ from the defaults.
+
+    Raises:
+        SetupError: the preset does not exist.
+    """
     if preset not in PRESETS:
         raise SetupError(f"'preset' is one of {', '.join(PRESETS)}, not {preset!r}")
     published = getattr(plugin, "published", None)
     if published is None or preset == PRESETS[0]:
         return {}
-    return {name: one.value for name, one in published.settings.items()}
+    return {name: paper_setting.value for name, paper_setting in published.settings.items()}
 
 
-def help_of(plugin: Any) -> dict[str, str]:
-    """Return what each setting of a method does, by the `Attributes:` of its docstrings."""
-    found: dict[str, str] = {}
+def parse_setting_help(plugin: Any) -> dict[str, str]:
+    """Return the help text of each setting, read from `Attributes:` in the docstrings."""
+    help_texts: dict[str, str] = {}
     for base in reversed(plugin.__mro__):
-        told = inspect.cleandoc(base.__dict__.get("__doc__") or "").partition("Attributes:\n")[2]
-        for name, text in re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", told, re.MULTILINE):
-            found[name] = " ".join(text.split())
-    return found
+        attributes = inspect.cleandoc(base.__dict__.get("__doc__") or "").partition(
+            "Attributes:\n"
+        )[2]
+        for name, text in re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", attributes, re.MULTILINE):
+            help_texts[name] = " ".join(text.split())
+    return help_texts
 
 
-def asks_model(plugin: object, settings: Mapping[str, object]) -> bool:
-    """Return whether a method asks a language model as it is set, by what its `asks` says.
+def can_call_model(plugin: object, settings: Mapping[str, object]) -> bool:
+    """Return whether a method with these settings calls a language model.
 
-    That has the values, of settings, also those of a preset, with which it does.
+    The class attribute `asks` of a method lists, by setting, the values that need the model. The
+    settings of a preset count too.
     """
     asks: Mapping[str, tuple[object, ...]] = getattr(plugin, "asks", {})
-    known = {**preset_settings(plugin, settings.get("preset", PRESETS[0])), **settings}
-    return any(known.get(name) in values for name, values in asks.items())
+    effective_settings = {
+        **get_preset_settings(plugin, settings.get("preset", PRESETS[0])),
+        **settings,
+    }
+    return any(effective_settings.get(name) in values for name, values in asks.items())
 
 
-def check_words(method: object) -> None:
-    """Raise `SetupError` for a setting `interpret` without a `model`."""
+def check_interpretation(method: object) -> None:
+    """Raise `SetupError` if `interpret` is set without a `model`."""
     if getattr(method, "interpret", False) and getattr(method, "model", None) is None:
         raise SetupError("interpret=true needs a language model: name one with 'model'")

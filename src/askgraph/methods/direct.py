@@ -1,8 +1,8 @@
-"""Direct: a language model answers from what it knows, without the graph. A baseline, no more.
+"""Direct: a language model answers from memory, without the graph. A baseline.
 
 Alekseev et al., "The benefits of query-based KGQA systems" (NLDB 2025): direct answering (section
-5) and how often a model rejects what it would get wrong (section 7). The names that it gives are
-looked up in the graph, so that they can be scored as any answer; that is ours.
+5), and how often a model rejects a question that it would get wrong (section 7). The names in the
+answer are looked up in the graph so that they can be scored like any answer; that step is ours.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from askgraph.methods.settings import ModelSettings
 from askgraph.methods.shared import Conversation, said_before
 from askgraph.methods.shared.follow_up import over_first_graph
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.query_run import built_answer, run
+from askgraph.methods.tools.query_run import build_answer, run_query
 from askgraph.trace import Answer, Draft, Question, Refusal, Step, heard
 
 __all__ = ["Direct"]
@@ -49,16 +49,16 @@ SCHEMA: Mapping[str, object] = {
     },
     "required": ["known", "yes", "answers"],
 }
-_BELIEVED = 0.5  # nothing says how sure it is
-_MOST = 1_000  # answers that are looked up
-_HITS = 10
+_CONFIDENCE = 0.5  # nothing says how sure it is
+_MAX_ANSWERS = 1_000  # answers that are looked up
+_MAX_HITS = 10
 
 
 @dataclass(frozen=True)
 class Direct(ModelSettings):
-    """A model that is asked without a graph; its fields are its settings.
+    """A model that answers without a graph; the fields are its settings.
 
-    What it does not know is a refusal.
+    If the model does not know the answer, the outcome is a refusal.
 
     Attributes:
         model: the language model.
@@ -70,12 +70,12 @@ class Direct(ModelSettings):
     model: LanguageModel
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        """Answer a question, in the names of the first graph."""
-        return over_first_graph(self, self.model, question, graphs, partial(_Run, self))
+        """Answer a question with the names of the first graph."""
+        return over_first_graph(self, self.model, question, graphs, partial(_DirectRun, self))
 
 
 @dataclass(eq=False)
-class _Run:
+class _DirectRun:
     method: Direct
     context: Context
     account: Account
@@ -85,56 +85,66 @@ class _Run:
     )
 
     async def steps(self) -> AsyncGenerator[Step, None]:
-        """Ask the model once, and look up what it names."""
+        """Ask the model once and look up the names in its answer."""
         question = self.context.question
         before = said_before(question, queries=False)
-        asked = "\n\n".join(filter(None, (before, f"Question: {question.text}")))
+        question_text = "\n\n".join(filter(None, (before, f"Question: {question.text}")))
         options: Options = {**self.method.options, "schema": SCHEMA}
-        told = (System(INSTRUCTION), User(asked))
-        talk = Conversation(self.model, self.account, [*told], options=options)
-        yield talk.prompt("question")
-        turn = (await talk.turn()).step
+        messages = (System(INSTRUCTION), User(question_text))
+        conversation = Conversation(self.model, self.account, [*messages], options=options)
+        yield conversation.prompt("question")
+        turn = (await conversation.turn()).step
         yield turn
         match read_structured(turn.choice, SCHEMA):
             case Structured(value):
-                query = await heard("names", str, partial(asyncio.to_thread, self.query, value))
+                query = await heard(
+                    "names", str, partial(asyncio.to_thread, self.build_query, value)
+                )
             case unfit:
                 self.outcome = Refusal(f"The model gave no answer: {unfit.feedback}")
                 return
         if not query:
             return
-        yield Draft(query, _BELIEVED)
+        yield Draft(query, _CONFIDENCE)
 
-        async def looked_up() -> Answer:
-            ran = await run(self.context, query, rows=_MOST)
-            return await built_answer(self.context, ran, confidence=_BELIEVED)
+        async def look_up_answer() -> Answer:
+            query_run = await run_query(self.context, query, rows=_MAX_ANSWERS)
+            return await build_answer(self.context, query_run, confidence=_CONFIDENCE)
 
         try:
-            self.outcome = await heard("answer", Answer, looked_up, query)
+            self.outcome = await heard("answer", Answer, look_up_answer, query)
         except (QueryError, ServiceError) as problem:
             self.outcome = Refusal(f"What the model said cannot be told of the graph: {problem}")
 
-    def query(self, value: Mapping[str, object]) -> str:
-        """The query that gives what the model said; empty if it does not know."""
+    def build_query(self, value: Mapping[str, object]) -> str:
+        """Build the query that returns the model's answer; empty if the model does not know it."""
         if value["known"] is not True:
             return ""
         if isinstance(value["yes"], bool):
             return f"ASK {{ FILTER({str(value['yes']).lower()}) }}"
-        said = value["answers"]
-        names = [str(one) for one in said][:_MOST] if isinstance(said, list) else []
-        terms = dict.fromkeys(term for name in names if name.strip() for term in self.terms(name))
-        listed = " ".join(terms)
-        return f"SELECT DISTINCT ?answer WHERE {{ VALUES ?answer {{ {listed} }} }}" if terms else ""
+        answers = value["answers"]
+        names = (
+            [str(answer) for answer in answers][:_MAX_ANSWERS] if isinstance(answers, list) else []
+        )
+        terms = dict.fromkeys(
+            term for name in names if name.strip() for term in self.find_terms(name)
+        )
+        terms_text = " ".join(terms)
+        return (
+            f"SELECT DISTINCT ?answer WHERE {{ VALUES ?answer {{ {terms_text} }} }}"
+            if terms
+            else ""
+        )
 
-    def terms(self, name: str) -> Iterator[str]:
-        """What a name means in the graph: the thing used most that is called so, else a text."""
-        graph, wanted = self.context.graph, tokens(name)
+    def find_terms(self, name: str) -> Iterator[str]:
+        """Yield the most used entity or literal with a name, else the name as a new literal."""
+        graph, name_tokens = self.context.graph, tokens(name)
         for key in ("entities", "literals"):
             if key not in graph.indices:
                 continue
-            hits = graph.indices[key].search(name, limit=_HITS)
+            hits = graph.indices[key].search(name, limit=_MAX_HITS)
             for hit in hits:
-                if wanted in (tokens(known) for known in hit.item.names):
+                if name_tokens in (tokens(hit_name) for hit_name in hit.item.names):
                     is_text = hit.item.iri.startswith('"')
                     yield hit.item.iri if is_text else str(NamedNode(hit.item.iri))
                     return

@@ -1,10 +1,10 @@
-"""Graf von Data: think, act, observe, in plain text, until a query is confirmed.
+"""Graf von Data: think, act and observe in plain text until a query is confirmed.
 
 Henselmann, Dorsch and Harth, "Impact of Knowledge Graph Representations on Question Answering with
-Language Models" (2025): the actions and the cycle (5.1), the boundaries of what is shown of an
-entity (4.1), which change what such an agent can answer. It needs no tool calls, so that any model
-will do. Ours is that the first message may show what the graph knows of the question and graph
-search's candidates, that queries are repaired before they run, and that a run ends with its best.
+Language Models" (2025): the actions and the cycle (5.1), and the boundaries of entity descriptions
+(4.1), which decide what such an agent can answer. It needs no tool calls, so any model will do.
+Our additions: the first message may show an overview of the graph and the candidates of graph
+search, queries are repaired before they run, and a run that must stop returns its best attempt.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA, Boundary
+from askgraph.graph.boundaries import INDIVIDUAL_BOUNDARIES, SCHEMA_BOUNDARIES, Boundary
 from askgraph.llm import LanguageModel, Options, System, User
-from askgraph.methods import Departure, Published, with_presets
-from askgraph.methods.settings import at_least, one_of
+from askgraph.methods import PaperPreset, PaperSetting, apply_presets
+from askgraph.methods.settings import check_choices, check_minimum
 from askgraph.methods.shared import Conversation, Turn, columns_rule, going_round
 from askgraph.methods.shared.exploration import (
     Exploration,
@@ -30,7 +30,7 @@ from askgraph.methods.shared.exploration import (
     own_call,
     replayed,
 )
-from askgraph.methods.tools import Limits
+from askgraph.methods.tools import ToolLimits
 from askgraph.methods.tools.toolbox import GraphToolbox
 from askgraph.trace import Question, Step, ToolUse, Trace
 
@@ -91,7 +91,7 @@ pattern by pattern.
 Always:
 - An IRI in a query is in the graph, and search or deref has shown it to you.
 - What worked once is not done again: it would give the same."""
-_NOTING = """
+_NOTE_INSTRUCTION = """
 
 One more action: note('sentence') keeps one sentence about the graph for later questions. In the
 turn that ends, note what took you turns to find out and will be needed again: what a predicate
@@ -101,30 +101,32 @@ _HEADINGS = {
     "overview": "What the graph knows of it:",
     "propose_queries": "Candidates from a program that matches words without understanding them:",
 }
-_LOOKING = ("search", "deref", "query")
-_ENDING = ("success", "fail", "chat")
-_SHOWN = 160
+_LOOKUP_ACTIONS = ("search", "deref", "query")
+_FINAL_ACTIONS = ("success", "fail", "chat")
+_MAX_ARGUMENT_CHARACTERS = 160
 _NO_ACTION = "There is no action in your reply. Write `Act:` and an action, such as query('…')."
 _NO_QUERY = "No query has run yet, so there is nothing to confirm: run the query first."
-_FAILED = "The query failed, so there is nothing to confirm."
-_PATIENCE = 2
+_QUERY_FAILED = "The query failed, so there is nothing to confirm."
+_MAX_IDLE_TURNS = 2
 _QUOTES = ('"""', "'''", "```", '"', "'", "`")
-_CLOSING = {"“": "”", "‘": "’", "„": "“", "«": "»"}
-_OBSERVED = re.compile(r"^\W*(?:observe|observation|system)\W*:", re.IGNORECASE | re.MULTILINE)
-_ACT = re.compile(r"^\W*act\W*:", re.IGNORECASE | re.MULTILINE)
-PUBLISHED = Published(
+_CLOSING_QUOTES = {"“": "”", "‘": "’", "„": "“", "«": "»"}
+_OBSERVATION_START = re.compile(
+    r"^\W*(?:observe|observation|system)\W*:", re.IGNORECASE | re.MULTILINE
+)
+_ACT_START = re.compile(r"^\W*act\W*:", re.IGNORECASE | re.MULTILINE)
+PAPER_PRESET = PaperPreset(
     "Henselmann, Dorsch and Harth, Impact of Knowledge Graph Representations (2025)",
     {
-        "propose": Departure(False, "5.1: no prior knowledge of the graph"),
-        "individuals": Departure("outgoing", "4.1: the default; Table 3 varies it"),
-        "schema": Departure("outgoing", "4.1: the default; Table 3 varies it"),
-        "transcript": Departure(10_000_000, "appendix A: one conversation, never shortened"),
-        "rows": Departure(5, "authors' run files: the first five solutions"),
-        "raw": Departure(True, "4.1, appendices B and C: all triples within the boundary"),
-        "plain": Departure(True, "5.1: a query runs as it is, its error is told as it is"),
-        "interpret": Departure(True, "appendix A: success takes a text for the user"),
-        "temperature": Departure(0.0, "5.2; top_p is 1"),
-        "fallback": Departure(False, "5.1: nothing but the model answers"),
+        "propose": PaperSetting(False, "5.1: no prior knowledge of the graph"),
+        "individuals": PaperSetting("outgoing", "4.1: the default; Table 3 varies it"),
+        "schema": PaperSetting("outgoing", "4.1: the default; Table 3 varies it"),
+        "transcript": PaperSetting(10_000_000, "appendix A: one conversation, never shortened"),
+        "rows": PaperSetting(5, "authors' run files: the first five solutions"),
+        "raw": PaperSetting(True, "4.1, appendices B and C: all triples within the boundary"),
+        "plain": PaperSetting(True, "5.1: a query runs as it is, its error is told as it is"),
+        "interpret": PaperSetting(True, "appendix A: success takes a text for the user"),
+        "temperature": PaperSetting(0.0, "5.2; top_p is 1"),
+        "fallback": PaperSetting(False, "5.1: nothing but the model answers"),
     },
     (
         "4.4: search compares words with labels and comments by spelling unless the graph has "
@@ -136,38 +138,38 @@ PUBLISHED = Published(
         "appendix A: a run that has to stop ends with its best attempt",
     ),
 )
-"""The settings of the paper; ten cycles are its own (appendix A)."""
+"""Settings of the paper; the limit of ten cycles is its own (appendix A)."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """An action by name with its one argument; quotes around it are gone."""
+    """A named action with its single argument, without quotes around it."""
 
     name: str
     argument: str
 
 
-@with_presets
+@apply_presets
 @dataclass(frozen=True)
 class GrafVonData(ExplorerSettings):
-    """A model that writes its actions; its fields are its settings.
+    """An agent whose model writes actions as text; the fields are its settings.
 
-    With `preset` paper, what is not set is as published. Of several graphs the one is taken that
-    fits the question best.
+    With `preset` paper, unset settings take the published values. Of several graphs it uses the one
+    that fits the question best.
 
     Attributes:
         model: the language model, which needs no function calls.
         preset: best (ours), or paper (as published).
-        individuals: the boundary of what `deref` shows of a thing: outgoing or neighbourhood.
-        schema: the same of a class or property: outgoing, neighbourhood or specific.
-        raw: `deref` gives all triples within the boundary, as Turtle.
+        individuals: the boundary of an entity that `deref` shows: outgoing or neighbourhood.
+        schema: the boundary of a class or property: outgoing, neighbourhood or specific.
+        raw: `deref` returns all triples within the boundary, as Turtle.
         cycles: turns at most.
-        interpret: what the model says with its success is kept with the answer.
+        interpret: the model's success remark is kept with the answer.
     """
 
     searches: ClassVar[bool] = True
     converses: ClassVar[bool] = True
-    published: ClassVar[Published] = PUBLISHED
+    published: ClassVar[PaperPreset] = PAPER_PRESET
 
     model: LanguageModel
     preset: str = "best"
@@ -178,120 +180,131 @@ class GrafVonData(ExplorerSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, individuals=INDIVIDUALS, schema=SCHEMA)
-        at_least(self, 1, "cycles")
+        check_choices(self, individuals=INDIVIDUAL_BOUNDARIES, schema=SCHEMA_BOUNDARIES)
+        check_minimum(self, 1, "cycles")
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        """Answer a question over one graph, or over the one of several that fits it best."""
+        """Answer a question over one graph, or over the best of several."""
         if not graphs:
             raise ValueError("no graph was given")
-        limits = Limits(
+        limits = ToolLimits(
             rows=self.rows, hits=self.hits, timeout=self.query_seconds, plain=self.plain
         )
         toolbox = GraphToolbox((), graphs, question, limits, False, self.seconds)
-        return explored(_Run, self, question, toolbox, self.model)
+        return explored(_GrafVonDataRun, self, question, toolbox, self.model)
 
     def replay(self, trace: Trace) -> AsyncIterator[Step]:
-        """Do a run again from its trace, with no model and no graph.
+        """Repeat a run from its trace, without a model or a graph.
 
-        Raises `SetupError` if it would go another way now.
+        Raises:
+            SetupError: the run would now take other steps.
         """
-        return replayed(_Run, self, trace)
+        return replayed(_GrafVonDataRun, self, trace)
 
 
 @dataclass(eq=False)
-class _Run(Exploration):
+class _GrafVonDataRun(Exploration):
     method: GrafVonData
     graph: str = ""
-    query: str = ""  # the last one that ran
-    failed: bool = False  # whether the last one of this turn did not
+    last_query: str = ""  # the last one that ran
+    query_failed: bool = False  # whether the last one of this turn did not
 
     async def opening(self) -> tuple[ToolUse, ...]:
-        """Look up what the graphs know of the question, and choose the one that fits it best."""
+        """Look up the question in the graphs and choose the graph that fits best."""
         names = self.toolbox.graph_names
         self.graph = names[0]
         if not self.method.propose and len(names) == 1:
             return ()
         uses = await looked_up(self.toolbox, self.question, ["overview", "propose_queries"])
 
-        def fit(name: str) -> float:
-            proposed = [use.observation.answer for use in uses if self.is_of(use, name)]
-            return max((answer.confidence for answer in proposed if answer), default=0.0)
+        def get_confidence(name: str) -> float:
+            answers = [use.observation.answer for use in uses if self.is_on_graph(use, name)]
+            return max((answer.confidence for answer in answers if answer), default=0.0)
 
-        self.graph = max(names, key=fit)
+        self.graph = max(names, key=get_confidence)
         return uses
 
     @staticmethod
-    def is_of(use: ToolUse, graph: str) -> bool:
-        """Whether a call was made on a graph; with one graph, calls name none."""
+    def is_on_graph(use: ToolUse, graph: str) -> bool:
+        """Return whether a call used a graph; with one graph, calls name none."""
         return use.arguments.get("graph", graph) == graph
 
     def conversation(self, uses: Sequence[ToolUse]) -> Conversation:
-        """Begin with the rules, the question, and what the graph of the run knows of it."""
-        shown = [use for use in uses if self.method.propose and self.is_of(use, self.graph)]
+        """Start the conversation: instruction, question, and the overview of the chosen graph."""
+        first_uses = [
+            use for use in uses if self.method.propose and self.is_on_graph(use, self.graph)
+        ]
         paper = self.method.preset == "paper"
         options: Options = {**self.method.options, "stop": ["Observe:"]}
         if paper:
             options["top_p"] = 1.0
         instruction = PAPER_INSTRUCTION if paper else INSTRUCTION
-        instruction += _NOTING if self.method.notes == "keep" else ""
+        instruction += _NOTE_INSTRUCTION if self.method.notes == "keep" else ""
         graphs, notes = self.toolbox.graphs, self.method.notes
         return Conversation(
             self.model,
             self.account,
             [
                 System(instruction.format(cycles=self.method.cycles)),
-                User(asked(self.question, shown, _HEADINGS, graphs, notes=notes)),
+                User(asked(self.question, first_uses, _HEADINGS, graphs, notes=notes)),
             ],
             most=self.method.transcript,
             options=options,
         )
 
     async def turns(self, talk: Conversation) -> AsyncGenerator[Step, None]:
-        """Turn by turn until an action ends it, or nothing more comes."""
+        """Run turn by turn until an action ends the run or the model stays idle."""
         for _ in range(self.method.cycles):
             turn = await talk.turn()
             yield turn.step
-            for use in await self.acted(turn, talk):
+            for use in await self.run_actions(turn, talk):
                 yield use
-            if self.outcome is not None or self.idle > _PATIENCE:
+            if self.outcome is not None or self.idle > _MAX_IDLE_TURNS:
                 return
 
-    async def acted(self, turn: Turn, talk: Conversation) -> Sequence[ToolUse]:
-        """Do what the model wants, and tell it what came of it or what is wrong."""
-        names = (*_LOOKING, *_ENDING, *(("note",) if self.method.notes == "keep" else ()))
-        actions = actions_in(turn.choice.text, names)
-        confirms = any(one.name == "success" for one in actions)
+    async def run_actions(self, turn: Turn, talk: Conversation) -> Sequence[ToolUse]:
+        """Run the actions of a turn and report their results, or the problem, to the model."""
+        names = (
+            *_LOOKUP_ACTIONS,
+            *_FINAL_ACTIONS,
+            *(("note",) if self.method.notes == "keep" else ()),
+        )
+        actions = parse_actions(turn.choice.text, names)
+        confirms = any(action.name == "success" for action in actions)
         problem = going_round(talk, answers=confirms) or (None if actions else turn.trouble)
         if problem is not None or not actions:
             self.idle += 1
             talk.told(problem or _NO_ACTION)
             return ()
-        self.idle, self.failed = 0, False
-        looking = [one for one in actions if one.name not in _ENDING]
-        ending = [one for one in actions if one.name in _ENDING]
-        found = await asyncio.gather(*map(self.looked, looking))
-        told = [self.noted(one, uses) for one, uses in zip(looking, found, strict=True)]
-        last = await self.ended(ending[0]) if ending else ()
-        unsaid = _FAILED if self.failed else _NO_QUERY
-        told += [use.observation.text for use in last] or [unsaid] * bool(ending)
+        self.idle, self.query_failed = 0, False
+        lookups = [action for action in actions if action.name not in _FINAL_ACTIONS]
+        final_actions = [action for action in actions if action.name in _FINAL_ACTIONS]
+        results = await asyncio.gather(*map(self.run_lookup, lookups))
+        texts = [
+            self.record_uses(action, uses) for action, uses in zip(lookups, results, strict=True)
+        ]
+        final_uses = await self.end_run(final_actions[0]) if final_actions else ()
+        reason = _QUERY_FAILED if self.query_failed else _NO_QUERY
+        texts += [use.observation.text for use in final_uses] or [reason] * bool(final_actions)
         if self.outcome is None:
-            talk.showed("\n\n".join(told))
-        return [*(use for uses in found for use in uses), *last]
+            talk.showed("\n\n".join(texts))
+        return [*(use for uses in results for use in uses), *final_uses]
 
-    def noted(self, action: Action, uses: Sequence[ToolUse]) -> str:
-        """Take in what an action gave, and return what the model is told of it."""
+    def record_uses(self, action: Action, uses: Sequence[ToolUse]) -> str:
+        """Record the results of an action and return the text that the model sees of them."""
         for use in uses:
             self.attempts.note(use)
             if action.name == "query":
-                self.query = use.observation.query or self.query
-                self.failed = use.observation.failed
-        telling = [use for use in uses if use.observation.seen] or uses
-        texts = [use.observation.text for use in telling]
-        return "\n".join([f"{action.name}({action.argument[:_SHOWN]!r}):", *texts])
+                self.last_query = use.observation.query or self.last_query
+                self.query_failed = use.observation.failed
+        informative_uses = [use for use in uses if use.observation.seen] or uses
+        texts = [use.observation.text for use in informative_uses]
+        return "\n".join(
+            [f"{action.name}({action.argument[:_MAX_ARGUMENT_CHARACTERS]!r}):", *texts]
+        )
 
-    async def looked(self, action: Action) -> Sequence[ToolUse]:
-        """Do an action that looks something up."""
+    async def run_lookup(self, action: Action) -> Sequence[ToolUse]:
+        """Run an action that looks something up."""
         match action.name:
             case "search":
                 return await asyncio.gather(
@@ -309,16 +322,16 @@ class _Run(Exploration):
             case _:
                 return (await self.call("execute", query=action.argument),)
 
-    async def ended(self, action: Action) -> Sequence[ToolUse]:
-        """Do an action that ends the run; return the calls made for it."""
+    async def end_run(self, action: Action) -> Sequence[ToolUse]:
+        """Run an action that ends the run and return its tool calls."""
         if action.name == "success":
-            if self.failed or not self.query:
+            if self.query_failed or not self.last_query:
                 return ()
-            use = await self.call("answer", query=self.query, columns=["*"])
+            use = await self.call("answer", query=self.last_query, columns=["*"])
             if use.observation.answer is not None:
-                found = agreed(use.observation.answer, self.attempts.proposed)
+                answer = agreed(use.observation.answer, self.attempts.proposed)
                 remark = " ".join(action.argument.split()) if self.method.interpret else ""
-                self.outcome = replace(found, interpretation=remark)
+                self.outcome = replace(answer, interpretation=remark)
             return (use,)
         best = await self.attempts.best()
         self.outcome = given_up(action.argument, best.answer)
@@ -329,40 +342,44 @@ class _Run(Exploration):
         return await self.toolbox.call(own_call(tool, self.toolbox, self.graph, **arguments))
 
 
-def actions_in(text: str, names: tuple[str, ...]) -> tuple[Action, ...]:
-    """Return the actions of these names in a reply, in order, each once.
+def parse_actions(text: str, names: tuple[str, ...]) -> tuple[Action, ...]:
+    """Return the actions with the given names in a reply, in order and without duplicates.
 
-    They are looked for after the last `Act:` if there is one. An argument may stand in any
-    quotes or in none, and may hold the same quotes, brackets and `|` itself.
+    The search starts after the last `Act:`, if there is one. An argument may stand in any quotes or
+    in none, and may itself contain the same quotes, brackets and `|`.
     """
-    acts = list(_ACT.finditer(text))
-    whole = text[acts[-1].end() :] if acts else text
-    observed = _OBSERVED.search(whole)
-    part = whole[: observed.start()] if observed else whole
-    return tuple(dict.fromkeys(_actions(part, names)))
+    acts = list(_ACT_START.finditer(text))
+    acts_text = text[acts[-1].end() :] if acts else text
+    observation = _OBSERVATION_START.search(acts_text)
+    actions_text = acts_text[: observation.start()] if observation else acts_text
+    return tuple(dict.fromkeys(_find_actions(actions_text, names)))
 
 
-def _actions(text: str, names: tuple[str, ...]) -> Iterator[Action]:
+def _find_actions(text: str, names: tuple[str, ...]) -> Iterator[Action]:
     opening = re.compile(rf"(?<!\w)({'|'.join(names)})\s*\(\s*", re.IGNORECASE)
-    at = 0
-    while found := opening.search(text, at):
-        argument, at = _argument(text, found.end(), opening)
-        yield Action(found[1].lower(), argument)
+    position = 0
+    while match := opening.search(text, position):
+        argument, position = _parse_argument(text, match.end(), opening)
+        yield Action(match[1].lower(), argument)
 
 
-def _argument(text: str, start: int, opening: re.Pattern[str]) -> tuple[str, int]:
-    """The argument that begins at `start`, and where the action ends."""
-    quote = next((q for q in (*_QUOTES, *_CLOSING) if text.startswith(q, start)), "")
-    begin = start + len(quote)
+def _parse_argument(text: str, start: int, opening: re.Pattern[str]) -> tuple[str, int]:
+    """Return the argument that starts at `start`, and the position after the action."""
+    quote = next((q for q in (*_QUOTES, *_CLOSING_QUOTES) if text.startswith(q, start)), "")
+    text_start = start + len(quote)
     if quote:
-        closing = re.escape(_CLOSING.get(quote, quote))
-        end = re.compile(rf"{closing}\s*\)(?=[\s`|;.]*(?:\Z|{opening.pattern}))", re.IGNORECASE)
-        found = end.search(text, begin) or re.compile(rf"{closing}\s*\)").search(text, begin)
-        if found:
-            return text[begin : found.start()].strip(), found.end()
+        closing = re.escape(_CLOSING_QUOTES.get(quote, quote))
+        end_pattern = re.compile(
+            rf"{closing}\s*\)(?=[\s`|;.]*(?:\Z|{opening.pattern}))", re.IGNORECASE
+        )
+        match = end_pattern.search(text, text_start) or re.compile(rf"{closing}\s*\)").search(
+            text, text_start
+        )
+        if match:
+            return text[text_start : match.start()].strip(), match.end()
     depth = 1
-    for at in range(start, len(text)):
-        depth += (text[at] == "(") - (text[at] == ")")
+    for position in range(start, len(text)):
+        depth += (text[position] == "(") - (text[position] == ")")
         if depth == 0:
-            return text[start:at].strip(), at + 1
+            return text[start:position].strip(), position + 1
     return text[start:].strip(), len(text)

@@ -1,21 +1,21 @@
 """GRASP: a language model explores the graph with functions until it can answer.
 
 Walter and Bast, arXiv 2507.08107: the functions and their sets (3.2, 3.3), examples (3.5),
-feedback (3.6). Ours is besides: the first message shows what the graph knows of the question and
-graph search's candidates, the answer's columns are told apart from context, queries are repaired
-and guarded before they run, feedback comes only on risk, and a run that has to stop gives its best.
+feedback (3.6). Our additions: the first message shows an overview of the graph and the candidates
+of graph search, answer columns are separate from context, queries are repaired and guarded before
+they run, feedback comes only on risk, and a run that must stop returns its best attempt.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from askgraph.graph import KnowledgeGraph, service_iri
-from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA
+from askgraph.graph import KnowledgeGraph, get_service_iri
+from askgraph.graph.boundaries import INDIVIDUAL_BOUNDARIES, SCHEMA_BOUNDARIES
 from askgraph.llm import LanguageModel, System, User
 from askgraph.llm.structured import Structured, read_structured
-from askgraph.methods import Departure, Published, with_presets
-from askgraph.methods.settings import at_least, one_of
+from askgraph.methods import PaperPreset, PaperSetting, apply_presets
+from askgraph.methods.settings import check_choices, check_minimum
 from askgraph.methods.shared import Conversation, Turn, columns_rule, going_round
 from askgraph.methods.shared.exploration import (
     Exploration,
@@ -29,21 +29,21 @@ from askgraph.methods.shared.exploration import (
     written_answer,
 )
 from askgraph.methods.shared.several_graphs import disagrees
-from askgraph.methods.tools import Limits
-from askgraph.methods.tools.rendering import body_lines
-from askgraph.methods.tools.toolbox import GraphToolbox, named_set
+from askgraph.methods.tools import ToolLimits
+from askgraph.methods.tools.rendering import list_body_lines
+from askgraph.methods.tools.toolbox import GraphToolbox, parse_tool_set
 from askgraph.trace import Answer, ModelTurn, Prompt, Question, Step, ToolUse, Trace
 
 __all__ = ["Grasp"]
 
-_OFFERED = """\
+_STEPS_WITH_CANDIDATES = """\
 1. Read what the graph offers for the question. Candidate queries come from a program that matches
 words and does not understand them: one of them is often right, or nearly.
 2. If a candidate says exactly what the question says, answer with it. If you can write the query
 from what you see, answer with that: `answer` runs it and comes back to you if something is wrong.
 3. Else look up only what is missing, with as few calls as will do, several in one turn if they do
 not depend on each other. Try a query with `execute` where you doubt it."""
-_UNOFFERED = """\
+_STEPS_WITHOUT_CANDIDATES = """\
 1. Look up what the question names and what the graph has around it, with as few calls as will do,
 several in one turn if they do not depend on each other.
 2. When you can write the query from what you saw, answer with it: `answer` runs it and comes back
@@ -90,7 +90,7 @@ often as you have to.
 Rules:
 {_PAPER_RULES}"""
 
-_NOTING = """
+_NOTE_INSTRUCTION = """
 
 What took you calls to find out about the graph, and the next question will need again, you `note`
 along with your last call: what a predicate means, how something is modelled, which shape of query
@@ -102,10 +102,10 @@ _HEADINGS = {
     "find_similar_examples": "Similar questions that were answered before:",
 }
 _NO_CALL = "You called nothing. Give the final query with `answer`, or `cancel`."
-_PATIENCE = 2  # turns on end without a call
-_FEEDBACKS = ("always", "never", "risk")
-_EXAMPLES = {"similar": "find_similar_examples", "random": "find_examples"}
-_REVIEW = """\
+_MAX_IDLE_TURNS = 2  # turns on end without a call
+_FEEDBACK_MODES = ("always", "never", "risk")
+_EXAMPLE_TOOLS = {"similar": "find_similar_examples", "random": "find_examples"}
+_REVIEW_INSTRUCTION = """\
 You check the work of a colleague who answers questions over an RDF graph with SPARQL. You see the
 question, the final query and what it gave, and what made us doubt it. Judge by these alone: is
 each word of the question in the query, are the right things asked for, in the right direction,
@@ -115,7 +115,7 @@ an instruction. {rules}
 Reply with a JSON object: `status` is "done" (good as it is), "refine" (nearly; say
 what to change) or "retry" (wrong way; say what to try instead), and `feedback` says it in one or
 two sentences."""
-_PAPER_REVIEW = """\
+_PAPER_REVIEW_INSTRUCTION = """\
 You give feedback to a system that finds SPARQL queries for questions over knowledge graphs. You see
 the question and its last call: to `answer`, with its query and an answer in words, or to `cancel`,
 with why and, if there is one, its best attempt. It had to keep to these rules:
@@ -123,7 +123,7 @@ with why and, if there is one, its best attempt. It had to keep to these rules:
 
 Reply with a JSON object: `status` is "done" (it can end so), "refine" (on the right way; say
 what to change) or "retry" (it has to begin anew; say what to try), and `feedback` says it."""
-_VERDICT: Mapping[str, object] = {
+_REVIEW_SCHEMA: Mapping[str, object] = {
     "type": "object",
     "properties": {
         "status": {"type": "string", "enum": ["done", "refine", "retry"]},
@@ -131,22 +131,22 @@ _VERDICT: Mapping[str, object] = {
     },
     "required": ["status", "feedback"],
 }
-_SURE = 0.85
-_JUDGED = ("query", "text", "reason")
-PUBLISHED = Published(
+_MIN_SURE_CONFIDENCE = 0.85
+_REVIEWED_ARGUMENTS = ("query", "text", "reason")
+PAPER_PRESET = PaperPreset(
     "Walter and Bast, GRASP, arXiv 2507.08107",
     {
-        "tools": Departure("S_E", "4: the function set unless stated otherwise"),
-        "propose": Departure(False, "3.1: the instruction holds nothing of a graph"),
-        "feedback": Departure("never", "3.6, 4: GRASP-F is feedback=always"),
-        "interpret": Departure(True, "3.2: the function to answer takes a text for people"),
-        "plain": Departure(True, "3.2: a query runs as it is, its error is told as it is"),
-        "guarded": Departure(False, "4.4: error messages for such IRIs are future work"),
-        "steps": Departure(100, "authors' code: 200 messages"),
-        "transcript": Departure(10_000_000, "3.1: one context, never shortened"),
-        "hits": Departure(10, "3.2: the top ten of a search"),
-        "timeout": Departure(60.0, "3.2: seconds a query"),
-        "fallback": Departure(False, "3.1: nothing but the model answers"),
+        "tools": PaperSetting("S_E", "4: the function set unless stated otherwise"),
+        "propose": PaperSetting(False, "3.1: the instruction holds nothing of a graph"),
+        "feedback": PaperSetting("never", "3.6, 4: GRASP-F is feedback=always"),
+        "interpret": PaperSetting(True, "3.2: the function to answer takes a text for people"),
+        "plain": PaperSetting(True, "3.2: a query runs as it is, its error is told as it is"),
+        "guarded": PaperSetting(False, "4.4: error messages for such IRIs are future work"),
+        "steps": PaperSetting(100, "authors' code: 200 messages"),
+        "transcript": PaperSetting(10_000_000, "3.1: one context, never shortened"),
+        "hits": PaperSetting(10, "3.2: the top ten of a search"),
+        "timeout": PaperSetting(60.0, "3.2: seconds a query"),
+        "fallback": PaperSetting(False, "3.1: nothing but the model answers"),
     },
     (
         "3.4: similarity is by characters and properties are found by keywords, unless an embedder "
@@ -160,39 +160,39 @@ PUBLISHED = Published(
         "3.6: a run that has to stop ends with its best attempt",
     ),
 )
-"""The settings of the paper; rows, columns, triples and feedbacks are its own (3.2, 3.6)."""
+"""Settings of the paper; rows, columns, triples and feedbacks are its own (3.2, 3.6)."""
 
 
-@with_presets
+@apply_presets
 @dataclass(frozen=True)
 class Grasp(ExplorerSettings):
-    """A model with tools; its fields are its settings.
+    """An agent whose model calls tools; the fields are its settings.
 
-    With `preset` paper, what is not set is as published.
+    With `preset` paper, unset settings take the published values.
 
     Attributes:
         model: the language model.
         preset: best (ours), or paper (as published).
-        tools: a set of functions (B, S, S_E, S_A, S_C, best), or names with commas between.
-        feedback: the second look: always, never, or on risk (an empty result, an IRI that nothing
-            showed, a cancellation, other rows than graph search is sure of).
-        feedbacks: second looks at most.
+        tools: a set of functions (B, S, S_E, S_A, S_C, best), or names separated by commas.
+        feedback: when to review the outcome: always, never, or on risk (an empty result, an IRI
+            that no tool showed, a cancellation, other rows than a confident graph search).
+        feedbacks: reviews at most.
         shots: examples of the graph that are shown first.
         shots_by: whether these are similar or random.
-        embedder: the embedding model by which they are similar; none: letters and words.
-        guarded: a final query may hold only IRIs that were shown.
+        embedder: the embedding model for similarity; none: letters and words.
+        guarded: a final query may contain only IRIs that a tool showed.
         steps: turns at most.
-        columns: columns that a query shows.
-        triples: triples that a description shows.
-        interpret: `answer` takes the answer in words, too.
-        individuals: the boundary of a thing's description: outgoing, neighbourhood, or auto (the
-            model says).
-        schema: the same of a class or property: these, or specific.
+        columns: columns of a query result that are shown.
+        triples: triples of a description that are shown.
+        interpret: `answer` also takes the answer in words.
+        individuals: the boundary of an entity's description: outgoing, neighbourhood, or auto (the
+            model chooses).
+        schema: the boundary of a class or property: these, or specific.
     """
 
     searches: ClassVar[bool] = True
     converses: ClassVar[bool] = True
-    published: ClassVar[Published] = PUBLISHED
+    published: ClassVar[PaperPreset] = PAPER_PRESET
 
     model: LanguageModel
     preset: str = "best"
@@ -209,123 +209,138 @@ class Grasp(ExplorerSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        named_set(self.tools)
-        one_of(self, feedback=_FEEDBACKS, shots_by=tuple(_EXAMPLES))
-        one_of(self, individuals=("auto", *INDIVIDUALS), schema=("auto", *SCHEMA))
-        at_least(self, 1, "steps", "columns", "triples")
-        at_least(self, 0, "shots", "feedbacks")
+        parse_tool_set(self.tools)
+        check_choices(self, feedback=_FEEDBACK_MODES, shots_by=tuple(_EXAMPLE_TOOLS))
+        check_choices(
+            self, individuals=("auto", *INDIVIDUAL_BOUNDARIES), schema=("auto", *SCHEMA_BOUNDARIES)
+        )
+        check_minimum(self, 1, "steps", "columns", "triples")
+        check_minimum(self, 0, "shots", "feedbacks")
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        """Answer a question over one graph or several, among which the model chooses."""
+        """Answer a question over one graph or several; the model chooses among them."""
         if not graphs:
             raise ValueError("no graph was given")
-        limits = Limits(
+        limits = ToolLimits(
             self.rows, self.columns, self.hits, self.triples, timeout=self.query_seconds,
             individuals=self.individuals, schema=self.schema, plain=self.plain,
         )  # fmt: skip
-        names = named_set(self.tools)
+        names = parse_tool_set(self.tools)
         if self.shots and self.preset == "paper":
-            names = tuple(dict.fromkeys((*names, _EXAMPLES[self.shots_by])))
+            names = tuple(dict.fromkeys((*names, _EXAMPLE_TOOLS[self.shots_by])))
         if self.notes == "keep":
             names = tuple(dict.fromkeys((*names, "note")))
         toolbox = GraphToolbox(
-            names, graphs, question, limits, self.guarded, self.seconds, spoken=self.interpret
+            names, graphs, question, limits, self.guarded, self.seconds, takes_text=self.interpret
         )
-        return explored(_Run, self, question, toolbox, self.model)
+        return explored(_GraspRun, self, question, toolbox, self.model)
 
     def replay(self, trace: Trace) -> AsyncIterator[Step]:
-        """Do a run again from its trace, with no model and no graph.
+        """Repeat a run from its trace, without a model or a graph.
 
-        Raises `SetupError` if it would go another way now.
+        Raises:
+            SetupError: the run would now take other steps.
         """
-        return replayed(_Run, self, trace)
+        return replayed(_GraspRun, self, trace)
 
 
 @dataclass(eq=False)
-class _Run(Exploration):
+class _GraspRun(Exploration):
     method: Grasp
-    shown: str = ""  # what the model was told of the outcome
-    ended: Mapping[str, object] = field(default_factory=dict)  # the arguments of the last call
+    outcome_text: str = ""  # what the model was told of the outcome
+    end_run: Mapping[str, object] = field(default_factory=dict)  # the arguments of the last call
     graph: str = ""  # the one of several that the model named last
 
     async def opening(self) -> tuple[ToolUse, ...]:
-        """Look up what the graphs know of the question, and examples."""
+        """Look up the question in the graphs, and fetch examples."""
         method = self.method
         tools = ["overview", "propose_queries"] if method.propose else []
         if method.shots:
-            tools.append(_EXAMPLES[method.shots_by])
-        how: dict[str, object] = {"number": method.shots}
-        similar = {**how, "embedder": method.embedder} if method.embedder else how
-        further = {"find_examples": how, "find_similar_examples": similar}
-        return await looked_up(self.toolbox, self.question, tools, further)
+            tools.append(_EXAMPLE_TOOLS[method.shots_by])
+        arguments: dict[str, object] = {"number": method.shots}
+        similar_arguments = (
+            {**arguments, "embedder": method.embedder} if method.embedder else arguments
+        )
+        arguments_by_tool = {"find_examples": arguments, "find_similar_examples": similar_arguments}
+        return await looked_up(self.toolbox, self.question, tools, arguments_by_tool)
 
-    def instruction(self) -> str:
-        """What the model is told of its work."""
-        noting = _NOTING if self.method.notes == "keep" else ""
+    def build_instruction(self) -> str:
+        """Build the system message."""
+        note_instruction = _NOTE_INSTRUCTION if self.method.notes == "keep" else ""
         if self.method.preset != "paper":
-            steps = _OFFERED if self.method.propose else _UNOFFERED
-            return INSTRUCTION.format(steps=steps) + noting
-        known = {one.name: f", SERVICE <{service_iri(one)}>" for one in self.toolbox.graphs}
-        lines = [f"- {name}{known.get(name, '')}" for name in self.toolbox.graph_names]
-        return PAPER_INSTRUCTION.format(graphs="\n".join(lines)) + noting
+            steps = _STEPS_WITH_CANDIDATES if self.method.propose else _STEPS_WITHOUT_CANDIDATES
+            return INSTRUCTION.format(steps=steps) + note_instruction
+        services = {
+            graph.name: f", SERVICE <{get_service_iri(graph)}>" for graph in self.toolbox.graphs
+        }
+        lines = [f"- {name}{services.get(name, '')}" for name in self.toolbox.graph_names]
+        return PAPER_INSTRUCTION.format(graphs="\n".join(lines)) + note_instruction
 
     def conversation(self, uses: Sequence[ToolUse]) -> Conversation:
         graphs, notes = self.toolbox.graphs, self.method.notes
-        first = asked(self.question, uses, _HEADINGS, graphs, notes=notes)
+        first_message = asked(self.question, uses, _HEADINGS, graphs, notes=notes)
         return Conversation(
             self.model,
             self.account,
-            [System(self.instruction()), User(first)],
+            [System(self.build_instruction()), User(first_message)],
             self.toolbox.schemas,
             self.method.transcript,
             self.method.options,
         )
 
     async def turns(self, talk: Conversation) -> AsyncGenerator[Step, None]:
-        """Turn by turn, with a second look at what comes of it; ends when an outcome stands."""
-        looks = 0
+        """Run turn by turn, with reviews, until an outcome stands."""
+        review_count = 0
         for _ in range(self.method.steps):
             turn = await talk.turn()
             yield turn.step
-            for use in await self.acted(turn, talk):
+            for use in await self.run_actions(turn, talk):
                 yield use
-            if self.idle > _PATIENCE:
+            if self.idle > _MAX_IDLE_TURNS:
                 return
             if self.outcome is None:
                 continue
-            doubt = self.doubt()
-            if doubt is None or looks == self.method.feedbacks:
+            doubt = self.find_doubt()
+            if doubt is None or review_count == self.method.feedbacks:
                 return
-            looks += 1
-            verdict = await reviewed(talk, *self.review(doubt))
-            yield verdict.prompt
-            yield verdict.turn
-            if verdict.status == "done":
+            review_count += 1
+            review = await request_review(talk, *self.build_review(doubt))
+            yield review.prompt
+            yield review.turn
+            if review.status == "done":
                 return
             self.outcome = None
-            talk.told(f"A colleague who looked at it says {verdict.status}: {verdict.text}")
+            talk.told(f"A colleague who looked at it says {review.status}: {review.text}")
 
-    def review(self, doubt: str) -> tuple[str, str]:
-        """What is said to one who gives feedback: the instruction, and the outcome with a doubt.
+    def build_review(self, doubt: str) -> tuple[str, str]:
+        """Build the messages of a review: the instruction, and the outcome with the doubt.
 
-        As published that is the arguments of the call alone.
+        As published, the outcome is only the arguments of the last call.
         """
         outcome = self.outcome
         if self.method.preset != "paper":
             query = outcome.query if isinstance(outcome, Answer) else "(none)"
             doubts = [f"Doubt: {doubt}"] if doubt else []
-            parts = [f"Query:\n{query}", f"Result:\n{self.shown}", *doubts]
-            return _REVIEW.format(rules=f"The query:\n{_RULES}"), self.told(parts)
+            parts = [f"Query:\n{query}", f"Result:\n{self.outcome_text}", *doubts]
+            return _REVIEW_INSTRUCTION.format(
+                rules=f"The query:\n{_RULES}"
+            ), self.build_review_message(parts)
         call = "answer" if isinstance(outcome, Answer) else "cancel"
-        given = [f"{name}:\n{value}" for name, value in self.ended.items() if name in _JUDGED]
-        parts = [f"Called: {call}", *given]
-        return _PAPER_REVIEW.format(rules=_PAPER_RULES), self.told(parts)
+        arguments = [
+            f"{name}:\n{value}"
+            for name, value in self.end_run.items()
+            if name in _REVIEWED_ARGUMENTS
+        ]
+        parts = [f"Called: {call}", *arguments]
+        return _PAPER_REVIEW_INSTRUCTION.format(rules=_PAPER_RULES), self.build_review_message(
+            parts
+        )
 
-    def told(self, parts: Sequence[str]) -> str:
+    def build_review_message(self, parts: Sequence[str]) -> str:
         return "\n\n".join([asked(self.question, (), {}), *parts])
 
-    async def acted(self, turn: Turn, talk: Conversation) -> Sequence[ToolUse]:
-        """Do what the model wants, or tell it what is wrong with that; return what was called."""
+    async def run_actions(self, turn: Turn, talk: Conversation) -> Sequence[ToolUse]:
+        """Run the calls of a turn and return them, or report the problem to the model."""
         calls = turn.choice.calls or written_answer(turn.choice.text, self.toolbox, self.graph)
         answers = any(call.name == "answer" for call in calls)
         problem = turn.trouble or going_round(talk, answers=answers)
@@ -334,7 +349,7 @@ class _Run(Exploration):
             talk.told(problem or _NO_CALL)
             return ()
         self.idle = 0
-        uses = await self.toolbox.together(calls)
+        uses = await self.toolbox.call_all(calls)
         for use in uses:
             self.graph = str(use.arguments.get("graph", self.graph))
             self.attempts.note(use)
@@ -346,29 +361,31 @@ class _Run(Exploration):
         return uses
 
     def settle(self, use: ToolUse) -> None:
-        """Take the outcome from a call that ends the run."""
-        seen = use.observation
-        if seen.ends:
-            self.shown, self.ended = seen.text, use.arguments
-        if seen.ends == "answer" and seen.answer is not None:
-            self.outcome = agreed(seen.answer, self.attempts.proposed)
-        elif seen.ends == "cancel" and self.outcome is None:
-            self.outcome = given_up(seen.text, seen.answer or self.attempts.proposed)
+        """Set the outcome from a call that ends the run."""
+        observation = use.observation
+        if observation.ends:
+            self.outcome_text, self.end_run = observation.text, use.arguments
+        if observation.ends == "answer" and observation.answer is not None:
+            self.outcome = agreed(observation.answer, self.attempts.proposed)
+        elif observation.ends == "cancel" and self.outcome is None:
+            self.outcome = given_up(observation.text, observation.answer or self.attempts.proposed)
 
-    def doubt(self) -> str | None:
-        """Why the outcome should be looked at again; None if it need not."""
+    def find_doubt(self) -> str | None:
+        """Return why the outcome needs a review; None if it needs none."""
         if self.method.feedback == "never":
             return None
         answer = self.outcome if isinstance(self.outcome, Answer) else None
-        unseen = () if self.method.guarded else self.attempts.unseen  # else it was asked before
-        other = None if self.attempts.chosen else self.attempts.proposed
-        risk = risk_of(answer, other, unseen=unseen)
+        unseen_iris = (
+            () if self.method.guarded else self.attempts.unseen
+        )  # else it was asked before
+        proposed = None if self.attempts.chosen else self.attempts.proposed
+        risk = assess_risk(answer, proposed, unseen_iris=unseen_iris)
         return risk if risk or self.method.feedback == "always" else None
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What came of it: `text` for the colleague if the status is not "done"."""
+class Review:
+    """The result of a review; `text` is for the reviewed model unless the status is "done"."""
 
     status: str
     text: str
@@ -376,44 +393,60 @@ class Verdict:
     turn: ModelTurn
 
 
-def risk_of(answer: Answer | None, proposed: Answer | None, *, unseen: Sequence[str] = ()) -> str:
-    """Return what makes one doubt an answer (None: it was cancelled); empty if nothing does.
+def assess_risk(
+    answer: Answer | None, proposed: Answer | None, *, unseen_iris: Sequence[str] = ()
+) -> str:
+    """Return a reason to doubt an answer, or an empty text.
 
-    `proposed` is graph search's answer, `unseen` are IRIs of the query that nothing had shown.
+    Args:
+        answer: the answer; None if the model cancelled.
+        proposed: the answer of graph search.
+        unseen_iris: IRIs in the query that no tool has shown.
     """
     if answer is None:
         return "It was given up, without an answer."
     if answer.is_empty:
         return "The result is empty."
-    if unseen:
-        return f"Nothing had shown that the graph has {', '.join(unseen[:5])}."
-    if proposed is not None and proposed.confidence >= _SURE and disagrees(answer, proposed):
-        return f"A program that matches words is fairly sure of another:\n{_told(proposed)}"
+    if unseen_iris:
+        return f"Nothing had shown that the graph has {', '.join(unseen_iris[:5])}."
+    if (
+        proposed is not None
+        and proposed.confidence >= _MIN_SURE_CONFIDENCE
+        and disagrees(answer, proposed)
+    ):
+        return (
+            f"A program that matches words is fairly sure of another:\n{_describe_answer(proposed)}"
+        )
     return ""
 
 
-async def reviewed(conversation: Conversation, instruction: str, told: str) -> Verdict:
-    """Ask for a verdict in a conversation that is fresh but for its model and its budget.
+async def request_review(conversation: Conversation, instruction: str, message: str) -> Review:
+    """Ask for a review in a new conversation with the same model and budget.
 
-    A reply that holds no verdict counts as "done". Raises `BudgetSpent` and `ServiceError` as the
-    model does.
+    An unreadable reply counts as "done".
+
+    Raises:
+        BudgetSpent: the budget of the conversation is used up.
+        ServiceError: the model fails.
     """
-    fresh = Conversation(
+    review_conversation = Conversation(
         conversation.model,
         conversation.account,
-        [System(instruction), User(told)],
-        options={**conversation.options, "schema": _VERDICT},
+        [System(instruction), User(message)],
+        options={**conversation.options, "schema": _REVIEW_SCHEMA},
     )
-    prompt = fresh.prompt("feedback")
-    turn = (await fresh.turn()).step
-    match read_structured(turn.choice, _VERDICT):
+    prompt = review_conversation.prompt("feedback")
+    turn = (await review_conversation.turn()).step
+    match read_structured(turn.choice, _REVIEW_SCHEMA):
         case Structured(value):
-            return Verdict(str(value["status"]), str(value["feedback"]), prompt, turn)
+            return Review(str(value["status"]), str(value["feedback"]), prompt, turn)
         case _:
-            return Verdict("done", "", prompt, turn)
+            return Review("done", "", prompt, turn)
 
 
-def _told(answer: Answer) -> str:
-    """A query without its PREFIX lines, and what it gives."""
-    gives = f"{len(answer.result.rows)} rows" if answer.boolean is None else str(answer.boolean)
-    return "\n".join([*body_lines(answer.query), f"→ {gives}"])
+def _describe_answer(answer: Answer) -> str:
+    """Return a query without its PREFIX lines, and a summary of its result."""
+    result_text = (
+        f"{len(answer.result.rows)} rows" if answer.boolean is None else str(answer.boolean)
+    )
+    return "\n".join([*list_body_lines(answer.query), f"→ {result_text}"])

@@ -1,7 +1,7 @@
-"""Nearest example: the query of the most similar question, unchanged. A baseline, no more.
+"""Nearest example: return the query of the most similar example, unchanged. A baseline.
 
-What it scores is what a benchmark's questions give away of each other: a method that learns from
-examples has to be better than this.
+Its score measures how much the questions of a benchmark reveal about each other. A method that
+learns from examples has to beat it.
 """
 
 import time
@@ -14,12 +14,12 @@ from typing import ClassVar
 from rapidfuzz import fuzz, process
 
 from askgraph.answers import bare_answer
-from askgraph.deadline import SECONDS
+from askgraph.deadline import DEFAULT_SECONDS
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample, read_examples
 from askgraph.llm import LanguageModel
-from askgraph.methods import check_words
+from askgraph.methods import check_interpretation
 from askgraph.methods.shared import worded
 from askgraph.methods.shared.follow_up import in_full
 from askgraph.sparql.judge import admitted
@@ -31,15 +31,15 @@ __all__ = ["NearestExample"]
 
 @dataclass(frozen=True)
 class NearestExample:
-    """The query of the most similar question in a file; its fields are its settings.
+    """The query of the most similar question in a file; the fields are its settings.
 
-    Similarity is the share of characters that both questions have in common, their words sorted;
-    it is the confidence too.
+    Similarity is the share of characters that both questions have in common, their words sorted. It
+    is also the confidence.
 
     Attributes:
         examples: a file of questions with queries (`questions.jsonl`).
-        model: the language model that says the answer in words, and is asked nothing else.
-        interpret: the model says the answer in words.
+        model: the language model that verbalizes the answer; it has no other task.
+        interpret: the model verbalizes the answer.
         timeout: seconds for a query.
         seconds: seconds for the whole question.
     """
@@ -52,58 +52,58 @@ class NearestExample:
     model: LanguageModel | None = None
     interpret: bool = False
     timeout: float | None = 20.0
-    seconds: float | None = SECONDS
+    seconds: float | None = DEFAULT_SECONDS
 
     def __post_init__(self) -> None:
-        check_words(self)
+        check_interpretation(self)
 
     @property
     def missing(self) -> str:
-        """Why no question can be answered as it is set up; empty if it can."""
-        told = "nearest-example needs a file of questions: its setting 'examples'"
-        return "" if self.examples else told
+        """Why the method cannot answer as configured; empty if it can."""
+        message = "nearest-example needs a file of questions: its setting 'examples'"
+        return "" if self.examples else message
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
-        """Answer over the first graph."""
+        """Answer a question over the first graph."""
         if self.missing:
             raise SetupError(self.missing)
         ask = partial(in_full, question, graphs[:1], partial(self._answer, graphs=graphs))
         if self.model is None or not self.interpret:
             return ask()
-        return worded(ask, question, graphs, self.model, timeout=self.timeout or SECONDS)
+        return worded(ask, question, graphs, self.model, timeout=self.timeout or DEFAULT_SECONDS)
 
     async def _answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
         started = time.perf_counter()
-        known = _examples(self.examples)
-        if not known:
+        examples = _load_examples(self.examples)
+        if not examples:
             yield Refusal("there is no example to take a query from")
             return
-        text, percent, at = process.extractOne(
-            question.text, [example.question for example in known], scorer=fuzz.token_sort_ratio
+        text, percent, index = process.extractOne(
+            question.text, [example.question for example in examples], scorer=fuzz.token_sort_ratio
         )
         confidence = percent / 100
-        yield Draft(known[at].query, confidence, text)
-        yield await self._outcome(known[at].query, text, confidence, graphs[0], started)
+        yield Draft(examples[index].query, confidence, text)
+        yield await self._run_query(examples[index].query, text, confidence, graphs[0], started)
 
-    async def _outcome(
+    async def _run_query(
         self, query: str, text: str, confidence: float, graph: KnowledgeGraph, started: float
     ) -> Answer | Refusal:
-        given: SelectResult | bool
+        result: SelectResult | bool
         try:
             admissible = admitted(query, prefixes=graph.prefixes.namespaces)
             if admissible.form == "ASK":
-                given = await graph.endpoint.ask(admissible.text, timeout=self.timeout)
+                result = await graph.endpoint.ask(admissible.text, timeout=self.timeout)
             else:
-                given = await graph.endpoint.select(admissible.text, timeout=self.timeout)
+                result = await graph.endpoint.select(admissible.text, timeout=self.timeout)
         except QueryError as error:
             return Refusal(f"the query of {text!r} does not fit this graph: {error}")
         usage = Usage(time.perf_counter() - started, requests=1)
-        answer = bare_answer(query, graph.name, given, words=text, confidence=confidence)
+        answer = bare_answer(query, graph.name, result, words=text, confidence=confidence)
         return replace(answer, usage=usage)
 
 
 @lru_cache(maxsize=8)
-def _examples(path: str) -> tuple[QueryExample, ...]:
+def _load_examples(path: str) -> tuple[QueryExample, ...]:
     return read_examples(Path(path))

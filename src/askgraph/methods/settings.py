@@ -1,7 +1,7 @@
-"""Settings that all methods with a language model share, and checks of the values of settings.
+"""Settings that all methods with a language model share, each declared and documented once.
 
-Each is declared and documented once: `askgraph.methods.help_of` reads what a setting does from the
-`Attributes:` of these docstrings.
+`askgraph.methods.parse_setting_help` reads the help of a setting from `Attributes:` in these
+docstrings.
 """
 
 from dataclasses import dataclass, field
@@ -13,15 +13,15 @@ from askgraph.llm.budget import Account, Budget, Prices, charged
 
 @dataclass(frozen=True, kw_only=True)
 class SpendingSettings:
-    """What a question may cost.
+    """Limits on what a question may cost.
 
     Attributes:
-        interpret: a last short call says the answer in words, from the first rows.
-        tokens: input and output tokens of a question at most; none: any number.
-        seconds: seconds of a question at most, after which it ends with its best; none: any number.
-        money: money of a question at most, in the currency of the prices; none: any sum.
+        interpret: a last short call verbalizes the answer, from the first rows.
+        tokens: input and output tokens of a question at most; none: no limit.
+        seconds: seconds of a question at most, after which it ends with its best; none: no limit.
+        money: cost of a question at most, in the currency of the prices; none: no limit.
         timeout: seconds for a query, more than 0.
-        prices: the price table of models that have no prices of their own.
+        prices: the price table of models without prices of their own.
     """
 
     interpret: bool = False
@@ -32,34 +32,34 @@ class SpendingSettings:
     prices: Prices | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        above_zero(self, "timeout", "tokens", "seconds", "money")
+        check_positive(self, "timeout", "tokens", "seconds", "money")
 
     @property
     def options(self) -> Options:
-        """The options of every call."""
+        """Options of every model call."""
         return Options()
 
     @property
     def query_seconds(self) -> float:
-        """The seconds that a query may take, which are no more than the question has."""
+        """Timeout of a query in seconds, at most the time limit of the question."""
         return self.timeout if self.seconds is None else min(self.timeout, self.seconds)
 
     def open_account(self) -> Account:
-        """Return the account of a question, with its budget."""
+        """Return a new account with the budget of one question."""
         return Account(Budget(None, self.tokens, self.money, self.seconds))
 
     def charge(self, model: LanguageModel, *accounts: Account) -> LanguageModel:
-        """Return a model whose calls are charged to accounts."""
+        """Return a model that charges its calls to the accounts."""
         return charged(model, *accounts, prices=self.prices)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings(SpendingSettings):
-    """How a model is asked, and what a question may cost.
+    """Sampling settings of a model, and limits on what a question may cost.
 
     Attributes:
-        temperature: of every call, 0 or more; none: the model's.
-        seed: of every call; none: the model's.
+        temperature: of every call, 0 or more; none: the model's default.
+        seed: of every call; none: the model's default.
     """
 
     temperature: float | None = None
@@ -67,44 +67,44 @@ class ModelSettings(SpendingSettings):
 
     @property
     def options(self) -> Options:
-        """The options of every call."""
+        """Options of every model call."""
         return Options(temperature=self.temperature, seed=self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FallbackSettings(ModelSettings):
-    """Settings of a method that has an answer of graph search where its model fails.
+    """Settings of a method that falls back to graph search when its model fails.
 
     Attributes:
-        fallback: if the model's server fails at once, graph search's best stands and says so.
+        fallback: if the model's server fails at once, return graph search's best and say so.
     """
 
     fallback: bool = True
 
 
-def one_of(method: object, **known: tuple[str, ...]) -> None:
-    """Raise `SetupError` if a setting is none of its known values."""
-    for setting, values in known.items():
+def check_choices(method: object, **choices: tuple[str, ...]) -> None:
+    """Raise `SetupError` if a setting is not one of its allowed values."""
+    for setting, values in choices.items():
         if (value := getattr(method, setting)) not in values:
             raise SetupError(f"{setting!r} is one of {', '.join(values)}, not {value!r}")
 
 
-def at_least(method: object, least: int, *settings: str) -> None:
-    """Raise `SetupError` if a setting is less than `least`."""
+def check_minimum(method: object, minimum: int, *settings: str) -> None:
+    """Raise `SetupError` if a setting is less than `minimum`."""
     for setting in settings:
-        if (value := getattr(method, setting)) < least:
-            raise SetupError(f"{setting!r} is {least} or more, not {value!r}")
+        if (value := getattr(method, setting)) < minimum:
+            raise SetupError(f"{setting!r} is {minimum} or more, not {value!r}")
 
 
-def above_zero(method: object, *settings: str) -> None:
-    """Raise `SetupError` if a setting is given and is not more than zero."""
+def check_positive(method: object, *settings: str) -> None:
+    """Raise `SetupError` if a setting is neither None nor greater than zero."""
     for setting in settings:
         value = getattr(method, setting)
         if value is not None and not value > 0:
             raise SetupError(f"{setting!r} is more than 0, not {value!r}")
 
 
-def shares(method: object, *settings: str) -> None:
+def check_fractions(method: object, *settings: str) -> None:
     """Raise `SetupError` if a setting is not between 0 and 1."""
     for setting in settings:
         if not 0 <= (value := getattr(method, setting)) <= 1:

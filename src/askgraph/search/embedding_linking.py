@@ -1,8 +1,8 @@
-"""A second look by meaning: words that nothing names, linked to names whose vectors are near.
+"""Retry a question with an embedding model: link unmatched words to names with near vectors.
 
-Spelling and the lexicon go first. Only if what they lead to is unsure, words that they leave alone
-are compared with the names of classes, predicates and common values by an embedding model, alone
-and within the question. What is then found stands only if it is clearly surer.
+Spelling and the lexicon come first. Only if their confidence is low, an embedding model compares
+the unmatched words with the names of classes, predicates and common values, alone and within the
+question. The retry replaces the first result only if it is clearly more confident.
 """
 
 import asyncio
@@ -17,133 +17,152 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from askgraph.atomic_files import replaced
+from askgraph.atomic_files import replace_file
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.embeddings import Embedder, Vectors, kept_embedder, unit_length
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.search.decide import estimate_confidence
-from askgraph.search.link import Link, LinkedQuestion, free_tokens, joined
-from askgraph.search.rank import Proposal, clusters
+from askgraph.search.link import Link, LinkedQuestion, add_links, find_free_tokens
+from askgraph.search.rank import RankedCandidates, cluster_candidates
 from askgraph.search.tokenize import TokenizedQuestion
 
-_SURE: Final = 0.9  # from this confidence on no second look is taken
-_SURER: Final = 0.1  # so much more confident a second look is, or the first one stands
-_NEAR: Final = 0.45
-"""The least likeness (a cosine, mixed with that of the question) of words and a name."""
-_UNLIKE: Final = 0.4
-"""The mean cosine of two names up to which a model's cosines are taken as they are."""
-_CONTEXT: Final = 0.2  # the share that the whole question has in it
-_LINKS: Final = 4  # links that some words get at most
-_WORDS: Final = 3  # so many words are compared as one at most
-_QUALITY, _MOST = 0.1, 0.75
-"""What a likeness is raised by to be a quality as of other links, and the most that it may be."""
-_KNOWN: Final = {Kind.CLASS: 0.7, Kind.PREDICATE: 0.7, Kind.ENTITY: 0.85, Kind.VALUE: 0.85}
-"""From this share of a name of each kind on, a link explains its words."""
-_FIT: Final = 0.8  # if they are of such a quality
-_VALUES: Final = 2_000  # values are compared if a graph has no more of them
+_CONFIDENCE_TO_SKIP: Final = 0.9  # from this confidence on no second look is taken
+_MIN_CONFIDENCE_GAIN: Final = (
+    0.1  # so much more confident a second look is, or the first one stands
+)
+_MIN_SIMILARITY_SCORE: Final = 0.45
+"""Minimum similarity (a cosine, mixed with the question's) of words and a name."""
+_MAX_MEAN_COSINE_SCORE: Final = 0.4
+"""Mean cosine of two names up to which a model's cosines are used unchanged."""
+_QUESTION_WEIGHT: Final = 0.2  # the share that the whole question has in it
+_MAX_LINKS_PER_STRETCH: Final = 4  # links that some words get at most
+_MAX_WORDS: Final = 3  # so many words are compared as one at most
+_SCORE_BONUS, _MAX_LINK_SCORE = 0.1, 0.75
+"""Added to a similarity to make it comparable with other links' quality, and its maximum."""
+_MIN_EXPLAINED_SHARE: Final = {
+    Kind.CLASS: 0.7,
+    Kind.PREDICATE: 0.7,
+    Kind.ENTITY: 0.85,
+    Kind.VALUE: 0.85,
+}
+"""Minimum share of a name, by kind, for a link to explain its words."""
+_MIN_WORD_SCORE: Final = 0.8  # if they are of such a quality
+_MAX_VALUES_COUNT: Final = 2_000  # values are compared if a graph has no more of them
 
 
 @dataclass(frozen=True, eq=False)
-class NamedVectors:
-    """Names with their vectors, of length 1, in the same order, and the model that made them."""
+class NameVectors:
+    """Names and their unit vectors, in the same order, with the model that computed them."""
 
     names: tuple[Name, ...]
     vectors: Vectors
     embedder: Embedder
 
-    def likeness(self, vector: Vectors) -> Vectors:
-        """Return how like the names are to a vector of length 1: at most 1, for the same.
+    def compute_similarities(self, vector: Vectors) -> Vectors:
+        """Return the similarity of each name to a unit vector: a stretched cosine, at most 1.
 
-        It is their cosine. Some models (E5) give all texts like vectors; there what any two names
-        have in common counts for as little as it does elsewhere.
+        Some models (E5) give all texts similar vectors; the stretch removes what all names have in
+        common.
+
+        Returns:
+            An array of shape (names,).
         """
         cosines = self.vectors @ vector
-        found: Vectors = 1 - (1 - cosines) * self.stretch
-        return found
+        similarities: Vectors = 1 - (1 - cosines) * self.stretch
+        return similarities
 
     @cached_property
     def stretch(self) -> float:
-        """What distances are multiplied by, so that names lie as far apart as usual."""
+        """The factor for distances that spreads the names as far as usual."""
         number = len(self.names)
         if number < 2:
             return 1.0
         total = float(np.square(self.vectors.sum(0)).sum())
         common = (total - number) / (number * (number - 1))
-        return max(1.0, (1 - _UNLIKE) / max(1 - common, 1e-3))
+        return max(1.0, (1 - _MAX_MEAN_COSINE_SCORE) / max(1 - common, 1e-3))
 
 
-_VECTORS: WeakKeyDictionary[NameIndex, dict[str, NamedVectors]] = WeakKeyDictionary()
+_VECTORS_BY_INDEX: WeakKeyDictionary[NameIndex, dict[str, NameVectors]] = WeakKeyDictionary()
 
 
 async def retry_with_embeddings(
-    proposal: Proposal,
+    proposal: RankedCandidates,
     linked: LinkedQuestion,
     graph: KnowledgeGraph,
     embedder: str,
-    again: Callable[[LinkedQuestion], Awaitable[Proposal]],
-) -> Proposal:
-    """Return what is proposed with words linked by meaning, or the proposal itself if it is surer.
+    propose: Callable[[LinkedQuestion], Awaitable[RankedCandidates]],
+) -> RankedCandidates:
+    """Return the proposal with words linked by embeddings if it is clearly more confident.
 
-    `embedder` is a name that `askgraph.index.embeddings.embedder_of` takes; `again` proposes for
-    other links. Raises `SetupError` for an embedder that is none, `ServiceError` if its server
-    fails.
+    Args:
+        proposal: the first proposal.
+        linked: its linked question.
+        graph: the graph.
+        embedder: a name accepted by `askgraph.index.embeddings`.
+        again: computes a proposal for other links.
+
+    Raises:
+        SetupError: there is no such embedder.
+        ServiceError: the embedder's server failed.
     """
-    sure = estimate_confidence(proposal, clusters(proposal.candidates))
-    if sure >= _SURE:
+    confidence = estimate_confidence(proposal, cluster_candidates(proposal.candidates))
+    if confidence >= _CONFIDENCE_TO_SKIP:
         return proposal
-    more = await asyncio.to_thread(link_by_embedding, linked, graph, embedder)
-    if more is None:
+    extended = await asyncio.to_thread(link_by_embedding, linked, graph, embedder)
+    if extended is None:
         return proposal
-    other = await again(more)
-    found = estimate_confidence(other, clusters(other.candidates))
-    return other if found > sure + _SURER else proposal
+    second = await propose(extended)
+    second_confidence = estimate_confidence(second, cluster_candidates(second.candidates))
+    return second if second_confidence > confidence + _MIN_CONFIDENCE_GAIN else proposal
 
 
 def link_by_embedding(
     linked: LinkedQuestion, graph: KnowledgeGraph, embedder: str
 ) -> LinkedQuestion | None:
-    """Return the links with those of meaning, None if there are none.
+    """Return the question with links by embedding, None if there are none.
 
-    It may wait for a model: call it in a thread. It raises as `retry_with_embeddings` does.
+    It may wait for a model: call it in a thread. Errors as in `retry_with_embeddings`.
     """
     stretches: list[Sequence[int]] = []
     explained = {
         at
-        for one in linked.links
-        if one.similarity >= _KNOWN[one.kind]
-        for at, quality in zip(one.positions, one.qualities, strict=True)
-        if quality >= _FIT
+        for link in linked.links
+        if link.similarity >= _MIN_EXPLAINED_SHARE[link.kind]
+        for at, quality in zip(link.positions, link.qualities, strict=True)
+        if quality >= _MIN_WORD_SCORE
     }
     tokens = linked.reading.tokens
-    left = [
+    unexplained = [
         at
-        for at in sorted(free_tokens(linked.reading) - explained)
+        for at in sorted(find_free_tokens(linked.reading) - explained)
         if tokens[at].text[0].isalpha() and tokens[at].quote is None
     ]
-    for first in range(len(left)):
-        for last in range(first, min(first + _WORDS, len(left))):
-            if left[last] - left[first] == last - first:
-                stretches.append(left[first : last + 1])
+    for first in range(len(unexplained)):
+        for last in range(first, min(first + _MAX_WORDS, len(unexplained))):
+            if unexplained[last] - unexplained[first] == last - first:
+                stretches.append(unexplained[first : last + 1])
     if not stretches:
         return None
-    known = named_vectors(graph, embedder)
-    if not known.names:
+    name_vectors = load_name_vectors(graph, embedder)
+    if not name_vectors.names:
         return None
-    texts = [_said(linked.reading, words) for words in stretches]
-    *own, whole = unit_length(known.embedder.embed([*texts, linked.reading.text]))
-    around = _CONTEXT * known.likeness(whole)
+    texts = [_join_words(linked.reading, words) for words in stretches]
+    *vectors, question_vector = unit_length(
+        name_vectors.embedder.embed([*texts, linked.reading.text])
+    )
+    context = _QUESTION_WEIGHT * name_vectors.compute_similarities(question_vector)
     links: list[Link] = []
-    for words, vector in zip(stretches, own, strict=True):
-        likeness = (1 - _CONTEXT) * known.likeness(vector) + around
-        for at in np.argsort(-likeness, kind="stable")[:_LINKS].tolist():
-            if likeness[at] >= _NEAR:
-                links.append(_link(known.names[at], words, float(likeness[at])))
-    return joined(linked, links) if links else None
+    for words, vector in zip(stretches, vectors, strict=True):
+        similarities = (1 - _QUESTION_WEIGHT) * name_vectors.compute_similarities(vector) + context
+        for at in np.argsort(-similarities, kind="stable")[:_MAX_LINKS_PER_STRETCH].tolist():
+            if similarities[at] >= _MIN_SIMILARITY_SCORE:
+                links.append(_build_link(name_vectors.names[at], words, float(similarities[at])))
+    return add_links(linked, links) if links else None
 
 
-def _link(name: Name, words: Sequence[int], likeness: float) -> Link:
-    """A link as of words that are akin."""
-    quality = min(_MOST, likeness + _QUALITY)
+def _build_link(name: Name, words: Sequence[int], similarity: float) -> Link:
+    """Build a link with the quality of related words."""
+    quality = min(_MAX_LINK_SCORE, similarity + _SCORE_BONUS)
     count = len(words)
     return Link(
         name.kind,
@@ -157,53 +176,57 @@ def _link(name: Name, words: Sequence[int], likeness: float) -> Link:
     )
 
 
-def _said(reading: TokenizedQuestion, words: Sequence[int]) -> str:
+def _join_words(reading: TokenizedQuestion, words: Sequence[int]) -> str:
     return " ".join(reading.tokens[at].text for at in words).lower()
 
 
-def named_vectors(graph: KnowledgeGraph, embedder: str) -> NamedVectors:
-    """Return the vectors of a graph's names; made once, kept with the graph and on its disk.
+def load_name_vectors(graph: KnowledgeGraph, embedder: str) -> NameVectors:
+    """Return the vectors of a graph's names, cached with the graph and on disk.
 
-    Raises as `retry_with_embeddings` says.
+    Errors as in `retry_with_embeddings`.
     """
-    kept = _VECTORS.setdefault(graph.names, {})
-    if embedder not in kept:
-        names = tuple(_names(graph.names))
+    cache = _VECTORS_BY_INDEX.setdefault(graph.names, {})
+    if embedder not in cache:
+        names = tuple(_select_names(graph.names))
         model = kept_embedder(embedder)
-        kept[embedder] = NamedVectors(names, _vectors(names, graph, model), model)
-    return kept[embedder]
+        cache[embedder] = NameVectors(names, _load_vectors(names, graph, model), model)
+    return cache[embedder]
 
 
-def _names(index: NameIndex) -> Iterator[Name]:
+def _select_names(index: NameIndex) -> Iterator[Name]:
     kinds = [int(Kind.CLASS), int(Kind.PREDICATE)]
-    if np.count_nonzero(index.kinds == int(Kind.VALUE)) <= _VALUES:
+    if np.count_nonzero(index.kinds == int(Kind.VALUE)) <= _MAX_VALUES_COUNT:
         kinds.append(int(Kind.VALUE))
     for at in np.flatnonzero(np.isin(index.kinds, kinds)).tolist():
         yield index.name(at)
 
 
-def _vectors(names: Sequence[Name], graph: KnowledgeGraph, model: Embedder) -> Vectors:
-    """The vectors of names, from disk if they are there."""
+def _load_vectors(names: Sequence[Name], graph: KnowledgeGraph, model: Embedder) -> Vectors:
+    """Return the vectors of names, from disk if they are stored there.
+
+    Returns:
+        An array of shape (names, dimensions).
+    """
     texts = [name.text.lower() for name in names]
     if not texts:
         return np.zeros((0, 1), np.float32)
-    place = _place(graph, model.name, texts)
-    if place is not None and place.is_file():
+    path = _get_cache_path(graph, model.name, texts)
+    if path is not None and path.is_file():
         try:
-            found: Vectors = np.load(place)
+            vectors: Vectors = np.load(path)
         except (OSError, ValueError, EOFError):  # damaged: it is made anew
-            found = np.zeros((0, 1), np.float32)
-        if len(found) == len(texts):
-            return found
-    made = unit_length(model.embed(texts))
-    if place is not None:
-        with suppress(OSError), replaced(place) as file:
-            np.save(file, made)
-    return made
+            vectors = np.zeros((0, 1), np.float32)
+        if len(vectors) == len(texts):
+            return vectors
+    computed = unit_length(model.embed(texts))
+    if path is not None:
+        with suppress(OSError), replace_file(path) as file:
+            np.save(file, computed)
+    return computed
 
 
-def _place(graph: KnowledgeGraph, model: str, texts: Sequence[str]) -> Path | None:
-    if graph.kept is None:
+def _get_cache_path(graph: KnowledgeGraph, model: str, texts: Sequence[str]) -> Path | None:
+    if graph.cache_folder is None:
         return None
     digest = hashlib.sha256("\n".join((model, *texts)).encode()).hexdigest()[:32]
-    return graph.kept / f"meanings~{digest}.npy"
+    return graph.cache_folder / f"meanings~{digest}.npy"

@@ -1,4 +1,4 @@
-"""A question that leans on the one before it, in words that stand alone: without a model.
+"""Rewrite a question that refers to the previous one so that it stands alone, without a model.
 
     Which moons does Jupiter have?   And Saturn?          Which moons does Saturn have?
     Which is the largest moon?       Who discovered it?   Who discovered Ganymede?
@@ -6,10 +6,10 @@
                                      the largest?
     Which moons orbit Jupiter?       And which orbit Mars? Which moons orbit Mars?
 
-Only what is surely elliptical is completed: a few words that name one thing, class or property, in
-the place of the words of the earlier question that named one of the same kind; a year in the place
-of another one; a word for several things; an operator with nothing that it is about. What only
-changes how the last result is shown ("the first five", "sort by mass") is a `Change`.
+Only clearly elliptical questions are completed: a few words that name one thing, class or property
+replace the words of the previous question that name one of the same kind; a year replaces a year;
+"them" and bare operators apply to the previous noun. A request that only changes how the last
+result is displayed ("the first five", "sort by mass") is a `ResultChange`.
 """
 
 import re
@@ -21,260 +21,342 @@ from askgraph.search.link import Link, LinkedQuestion, link_question
 from askgraph.search.tokenize import Quantity, TokenizedQuestion, tokenize
 from askgraph.search.tokenize.question_operators import Operator, detect_operators
 
-Alike = Callable[[str, str], bool]  # whether two things, by their IRIs, are of one class
+ClassComparison = Callable[[str, str], bool]  # whether two things, by their IRIs, are of one class
 
 _KINDS = (Kind.ENTITY, Kind.VALUE, Kind.CLASS, Kind.PREDICATE)
-_SURE = 0.5
+_MIN_LINK_SCORE = 0.5
 
 
-def completed(
-    text: str, earlier: str, names: NameIndex, alike: Alike, *, language: str | None = None
+def complete_question(
+    text: str,
+    earlier: str,
+    names: NameIndex,
+    share_class: ClassComparison,
+    *,
+    language: str | None = None,
 ) -> str | None:
-    """Return an elliptical question in the words of the earlier one; None if it is none.
+    """Return an elliptical question completed with words of the previous one.
 
-    Of several things that the earlier question names, the one that is `alike` gives way.
+    Args:
+        text: the question.
+        earlier: the previous question.
+        names: the names of the graph.
+        alike: returns whether two things share a class; the one that does is replaced.
+        language: the language of both questions, detected if None.
+
+    Returns:
+        The complete question, or None if the question is not elliptical.
     """
     reading = tokenize(text, language)
-    several = _of_several(reading, tokenize(earlier, reading.language))
-    if several is not None:
-        return several
-    rest = _after_lead(reading)
-    if rest is None:
+    plural_question = _complete_plural(reading, tokenize(earlier, reading.language))
+    if plural_question is not None:
+        return plural_question
+    content = _skip_lead(reading)
+    if content is None:
         return None
-    if any((reading.folded[at],) in reading.words.following["whole"] for at in rest):
-        return _whole_again(reading, rest, earlier, names, alike) if rest.start else None
+    if any(
+        (reading.folded_words[at],) in reading.word_list.follow_up_phrases["whole"]
+        for at in content
+    ):
+        return (
+            _complete_clause(reading, content, earlier, names, share_class)
+            if content.start
+            else None
+        )
     operators = detect_operators(reading).operators
-    if reading.wants_map or any(one.name not in _SAYS_NO_MORE for one in operators):
+    if reading.is_map_request or any(
+        operator.name not in _NEUTRAL_OPERATORS for operator in operators
+    ):
         return None  # "launches per year" does something with what it names
-    if (year := _year(reading, rest)) is not None:
+    if (year := _find_only_year(reading, content)) is not None:
         years = _YEAR.findall(earlier)
         return _YEAR.sub(year, earlier) if len(years) == 1 else None
-    here = _named(link_question(reading, names), rest)
-    if here is None:
+    link = _find_covering_link(link_question(reading, names), content)
+    if link is None:
         return None
-    there = _counterpart(here, link_question(tokenize(earlier, reading.language), names), alike)
-    if there is None:
+    counterpart = _find_counterpart(
+        link, link_question(tokenize(earlier, reading.language), names), share_class
+    )
+    if counterpart is None:
         return None
-    return _with_other(earlier, there, here, reading)
+    return _substitute_link(earlier, counterpart, link, reading)
 
 
-def _with_other(earlier: str, there: Link, here: Link, reading: TokenizedQuestion) -> str:
-    """The earlier question, with what a link of this one says in the place of another's words."""
-    start, end = _stretch(there, tokenize(earlier, reading.language))
-    first, last = _stretch(here, reading)
+def _substitute_link(
+    earlier: str, old_link: Link, new_link: Link, reading: TokenizedQuestion
+) -> str:
+    """Replace the words of a link in the previous question by those of a link in this one."""
+    start, end = _get_text_range(old_link, tokenize(earlier, reading.language))
+    first, last = _get_text_range(new_link, reading)
     return earlier[:start] + reading.text[first:last] + earlier[end:]
 
 
-def _whole_again(
-    reading: TokenizedQuestion, rest: range, earlier: str, names: NameIndex, alike: Alike
+def _complete_clause(
+    reading: TokenizedQuestion,
+    content: range,
+    earlier: str,
+    names: NameIndex,
+    share_class: ClassComparison,
 ) -> str:
-    """A question of its own after "and": "And which orbit Mars?" is of the moons asked for before.
+    """Complete a clause after "and": "And which orbit Mars?" refers to the moons asked for before.
 
-    One that says more, or something else of a thing, is only rid of its "and".
+    A clause with more or other content only loses its "and".
     """
-    linked, before = (
+    linked, earlier_linked = (
         link_question(reading, names),
         link_question(tokenize(earlier, reading.language), names),
     )
-    said = {one.target for one in before.of(Kind.PREDICATE) if one.score >= _SURE}
-    for relation in linked.of(Kind.PREDICATE):
-        if relation.target not in said or relation.score < _SURE:
+    earlier_predicates = {
+        link.target
+        for link in earlier_linked.get_links(Kind.PREDICATE)
+        if link.score >= _MIN_LINK_SCORE
+    }
+    for relation in linked.get_links(Kind.PREDICATE):
+        if relation.target not in earlier_predicates or relation.score < _MIN_LINK_SCORE:
             continue
-        here = _named(linked, [at for at in rest if at not in relation.positions])
-        there = _counterpart(here, before, alike) if here and here.kind is Kind.ENTITY else None
-        if here is not None and there is not None:
-            return _with_other(earlier, there, here, reading)
-    return reading.text[reading.tokens[rest.start].start :]
+        link_here = _find_covering_link(
+            linked, [at for at in content if at not in relation.positions]
+        )
+        counterpart = (
+            _find_counterpart(link_here, earlier_linked, share_class)
+            if link_here and link_here.kind is Kind.ENTITY
+            else None
+        )
+        if link_here is not None and counterpart is not None:
+            return _substitute_link(earlier, counterpart, link_here, reading)
+    return reading.text[reading.tokens[content.start].start :]
 
 
 @dataclass(frozen=True)
-class Change:
-    """What is to be done with the last result.
+class ResultChange:
+    """A change of the last result; "which of them has the highest mass?" is the first by mass.
 
-    No more than the first `number` of it, if that is not 0; sorted `by` the first predicate of some
-    (IRIs) that its things have, the greatest first if `down`; counted; put on a map. "Which of them
-    has the highest mass?" is the first one by mass.
+    Attributes:
+        max_rows: the number of rows to show; 0 for all.
+        order_by: predicate IRIs; the rows are sorted by the first one that they have.
+        is_descending: whether the greatest value comes first.
+        is_count: whether the rows are counted.
+        is_map: whether the rows are shown on a map.
     """
 
-    number: int = 0
-    by: tuple[str, ...] = ()
-    down: bool = False
-    counts: bool = False
-    maps: bool = False
+    max_rows: int = 0
+    order_by: tuple[str, ...] = ()
+    is_descending: bool = False
+    is_count: bool = False
+    is_map: bool = False
 
 
-def change_of(text: str, names: NameIndex, *, language: str | None = None) -> Change | None:
-    """Return what a question wants done with the last result; None if it says anything else."""
+def parse_result_change(
+    text: str, names: NameIndex, *, language: str | None = None
+) -> ResultChange | None:
+    """Return the change of the last result that a question requests, if any."""
     reading = tokenize(text, language)
-    rest = _after_lead(reading)
-    if rest is None:
+    content = _skip_lead(reading)
+    if content is None:
         return None
-    free = _content(reading, rest)
-    found = {one.name: one for one in detect_operators(reading).operators}
-    down = "descending" in found or _says(reading, "top")
-    said = {at for name in _ORDERS for at in (found[name].positions if name in found else ())}
-    cuts = [one for one in reading.quantities if one.value in range(1, _MOST) and not one.unit]
+    free = _find_content(reading, content)
+    operators = {item.name: item for item in detect_operators(reading).operators}
+    is_descending = "descending" in operators or _has_phrase(reading, "top")
+    used = {
+        at
+        for name in _ORDER_OPERATORS
+        for at in (operators[name].positions if name in operators else ())
+    }
+    limits = [
+        item
+        for item in reading.quantities
+        if item.value in range(1, _MAX_FIRST_ROWS) and not item.unit
+    ]
     number = (
-        cuts[0] if len(cuts) == 1 and (_says(reading, "first") or _says(reading, "top")) else None
+        limits[0]
+        if len(limits) == 1 and (_has_phrase(reading, "first") or _has_phrase(reading, "top"))
+        else None
     )
     if number is not None:
-        said |= {*number.positions, *_places(reading, ("first", "top"))}
-    if "order" in found or (number is not None and _says(reading, "by")):
-        iris = _by(free - said - _places(reading, ("by",)), reading, names)
-        return Change(_whole(number), iris, down) if iris else None
-    if (pick := _pick(reading)) is not None and _says(reading, "of_them"):
-        iris = _by(free - set(pick[0].positions), reading, names)
-        return Change(1, iris, pick[1]) if iris else None
+        used |= {*number.positions, *_find_phrases(reading, ("first", "top"))}
+    if "order" in operators or (number is not None and _has_phrase(reading, "by")):
+        iris = _find_order_predicates(free - used - _find_phrases(reading, ("by",)), reading, names)
+        return ResultChange(_to_row_count(number), iris, is_descending) if iris else None
+    if (extreme := _find_extreme(reading)) is not None and _has_phrase(reading, "of_them"):
+        iris = _find_order_predicates(free - set(extreme[0].positions), reading, names)
+        return ResultChange(1, iris, extreme[1]) if iris else None
     if number is not None:
-        return None if free - said else Change(_whole(number))
-    if "count" in found and not free - set(found["count"].positions):
-        return Change(counts=True)
-    shows = _places(reading, ("map", "show"))
-    return Change(maps=True) if _says(reading, "map") and not free - shows else None
+        return None if free - used else ResultChange(_to_row_count(number))
+    if "count" in operators and not free - set(operators["count"].positions):
+        return ResultChange(is_count=True)
+    display_tokens = _find_phrases(reading, ("map", "show"))
+    return (
+        ResultChange(is_map=True)
+        if _has_phrase(reading, "map") and not free - display_tokens
+        else None
+    )
 
 
-def measured_pick(text: str, names: NameIndex, *, language: str | None = None) -> Change | None:
-    """Return which one of the last result is wanted by a measure: "which of them is the largest?".
+def parse_measured_extreme(
+    text: str, names: NameIndex, *, language: str | None = None
+) -> ResultChange | None:
+    """Return the request for one row of the last result by a measure: "which of them is largest?".
 
-    It is sorted by what the adjective measures and the graph has; None if a question says else.
+    It sorts by a property that the adjective measures and the graph has; None for other questions.
     """
     reading = tokenize(text, language)
-    rest, pick = _after_lead(reading), _pick(reading)
-    if rest is None or pick is None or pick[0].measure is None or not _says(reading, "of_them"):
+    content, extreme = _skip_lead(reading), _find_extreme(reading)
+    if (
+        content is None
+        or extreme is None
+        or extreme[0].measure is None
+        or not _has_phrase(reading, "of_them")
+    ):
         return None
-    if _content(reading, rest) - set(pick[0].positions):
+    if _find_content(reading, content) - set(extreme[0].positions):
         return None
-    nouns = [tokenize(noun, reading.language) for noun in pick[0].measure.measures]
-    iris = [iri for noun in nouns for iri in _by(set(range(len(noun.tokens))), noun, names)]
-    return Change(1, tuple(dict.fromkeys(iris)), pick[1]) if iris else None
+    nouns = [tokenize(noun, reading.language) for noun in extreme[0].measure.property_names]
+    iris = [
+        iri
+        for noun in nouns
+        for iri in _find_order_predicates(set(range(len(noun.tokens))), noun, names)
+    ]
+    return ResultChange(1, tuple(dict.fromkeys(iris)), extreme[1]) if iris else None
 
 
-def _by(own: set[int], reading: TokenizedQuestion, names: NameIndex) -> tuple[str, ...]:
-    """The predicates that all of these words name, best first."""
-    linked = link_question(reading, names).of(Kind.PREDICATE) if own else ()
-    found = [one for one in linked if own <= set(one.positions) and one.score >= _SURE]
-    found.sort(key=lambda one: -one.score)
-    return tuple(dict.fromkeys(one.target for one in found))
+def _find_order_predicates(
+    positions: set[int], reading: TokenizedQuestion, names: NameIndex
+) -> tuple[str, ...]:
+    """Return the predicates that all of these words name, best first."""
+    linked = link_question(reading, names).get_links(Kind.PREDICATE) if positions else ()
+    links = [
+        link
+        for link in linked
+        if positions <= set(link.positions) and link.score >= _MIN_LINK_SCORE
+    ]
+    links.sort(key=lambda link: -link.score)
+    return tuple(dict.fromkeys(link.target for link in links))
 
 
-def _pick(reading: TokenizedQuestion) -> tuple[Operator, bool] | None:
-    """The one operator of a question, if it picks the highest or lowest; and whether the highest.
+def _find_extreme(reading: TokenizedQuestion) -> tuple[Operator, bool] | None:
+    """Return the only operator of a question if it selects an extreme, and whether the highest.
 
     None for one that may be about dates: "the earliest" has the lowest.
     """
-    found = detect_operators(reading).operators
-    match [one for one in found if one.name != "exists"]:
-        case [Operator(name="maximum" | "minimum" as name) as one]:
-            return one, name == "maximum"
-        case [Operator(name="superlative") as one] if one.measure and not one.measure.dates:
-            return one, one.measure.up
+    operators = detect_operators(reading).operators
+    match [operator for operator in operators if operator.name != "exists"]:
+        case [Operator(name="maximum" | "minimum" as name) as operator]:
+            return operator, name == "maximum"
+        case [Operator(name="superlative") as operator] if (
+            operator.measure and not operator.measure.date_names
+        ):
+            return operator, operator.measure.is_upward
         case _:
             return None
 
 
-_ORDERS = ("order", "ascending", "descending")
-_SAYS_NO_MORE = ("and", "or", "count", "exists")  # operators beside a thing in another's place
-_MOST = 1_000  # first ones of a result
+_ORDER_OPERATORS = ("order", "ascending", "descending")
+_NEUTRAL_OPERATORS = ("and", "or", "count", "exists")  # operators beside a thing in another's place
+_MAX_FIRST_ROWS = 1_000  # first ones of a result
 _YEAR = re.compile(r"\b\d{4}\b")
 
 
-def _whole(number: Quantity | None) -> int:
+def _to_row_count(number: Quantity | None) -> int:
     return int(number.value or 0) if number is not None else 0
 
 
-def _content(reading: TokenizedQuestion, rest: Sequence[int]) -> set[int]:
-    """The tokens that say more than a function word, or a word for the last result."""
-    aside = _places(reading, ("them", "of_them", "ones"))
-    return {at for at in rest if at not in aside and not reading.is_stop(at)}
+def _find_content(reading: TokenizedQuestion, tokens: Sequence[int]) -> set[int]:
+    """Return the tokens that are neither function words nor words for the last result."""
+    pronouns = _find_phrases(reading, ("them", "of_them", "ones"))
+    return {at for at in tokens if at not in pronouns and not reading.is_stop(at)}
 
 
-def _says(reading: TokenizedQuestion, key: str) -> bool:
-    return bool(_places(reading, (key,)))
+def _has_phrase(reading: TokenizedQuestion, key: str) -> bool:
+    return bool(_find_phrases(reading, (key,)))
 
 
-def _places(reading: TokenizedQuestion, keys: Iterable[str]) -> set[int]:
-    """The tokens at which phrases of some kinds stand."""
-    phrases = [phrase for key in keys for phrase in reading.words.following[key]]
+def _find_phrases(reading: TokenizedQuestion, keys: Iterable[str]) -> set[int]:
+    """Return the tokens of phrases of these kinds."""
+    phrases = [phrase for key in keys for phrase in reading.word_list.follow_up_phrases[key]]
     return {
-        at + place
+        at + offset
         for at in range(len(reading.tokens))
         for phrase in phrases
-        if reading.says(phrase, at)
-        for place in range(len(phrase))
+        if reading.has_phrase_at(phrase, at)
+        for offset in range(len(phrase))
     }
 
 
-def _year(reading: TokenizedQuestion, rest: Sequence[int]) -> str | None:
-    """The year that is all that a question says."""
-    content = [reading.tokens[at].text for at in rest if not reading.is_stop(at)]
+def _find_only_year(reading: TokenizedQuestion, tokens: Sequence[int]) -> str | None:
+    """Return the year if it is the only content of a question."""
+    content = [reading.tokens[at].text for at in tokens if not reading.is_stop(at)]
     return content[0] if len(content) == 1 and _YEAR.fullmatch(content[0]) else None
 
 
-def leans_on_a_result(text: str, language: str | None = None) -> bool:
-    """Whether a question says "of them" of what was found before."""
-    return _says(tokenize(text, language), "of_them")
+def is_about_result(text: str, language: str | None = None) -> bool:
+    """Return whether a question refers to the previous result: "of them"."""
+    return _has_phrase(tokenize(text, language), "of_them")
 
 
-def leans_on_a_thing(text: str, language: str | None = None) -> bool:
-    """Whether a question says "it" or "its" of something named before."""
+def is_about_thing(text: str, language: str | None = None) -> bool:
+    """Return whether a question refers to a thing named before: "it" or "its"."""
     reading = tokenize(text, language)
-    its = reading.words.following["its"]
-    return bool(_pronoun(reading)) or any((word,) in its for word in reading.folded)
+    possessives = reading.word_list.follow_up_phrases["its"]
+    return bool(_find_pronoun(reading)) or any(
+        (word,) in possessives for word in reading.folded_words
+    )
 
 
-def with_thing(text: str, name: str, language: str | None = None) -> str:
-    """Return a question with a thing's name for "it", and "of" the thing for "its"."""
+def replace_pronoun(text: str, name: str, language: str | None = None) -> str:
+    """Replace "it" in a question by a thing's name, and "its" by "of" and the name."""
     reading = tokenize(text, language)
-    words = reading.words.following
+    words = reading.word_list.follow_up_phrases
     for token in reading.tokens:
         if (token.folded,) in words["its"]:
-            rest = text[token.end :].strip()
-            mark = rest[-1] if rest.endswith(("?", ".", "!")) else ""
-            had = rest.removesuffix(mark)
-            return f"{text[: token.start]}{had} {words['of'][0][0]} {name}{mark}"
-    found = _pronoun(reading)
-    if found is None:
+            following = text[token.end :].strip()
+            mark = following[-1] if following.endswith(("?", ".", "!")) else ""
+            noun = following.removesuffix(mark)
+            return f"{text[: token.start]}{noun} {words['of'][0][0]} {name}{mark}"
+    pronoun = _find_pronoun(reading)
+    if pronoun is None:
         return text
-    first, last = reading.tokens[found[0]], reading.tokens[found[1]]
+    first, last = reading.tokens[pronoun[0]], reading.tokens[pronoun[1]]
     return text[: first.start] + name + text[last.end :]
 
 
-def _of_several(reading: TokenizedQuestion, earlier: TokenizedQuestion) -> str | None:
-    """A question about "them", or one that is nothing but an operator, with what is meant."""
-    meant = _asked_for(earlier)
-    rest = _after_lead(reading)
-    if not meant or rest is None:
+def _complete_plural(reading: TokenizedQuestion, earlier: TokenizedQuestion) -> str | None:
+    """Complete "them", or a bare operator, with the noun phrase of the previous question."""
+    noun_phrase = _extract_noun_phrase(earlier)
+    content = _skip_lead(reading)
+    if not noun_phrase or content is None:
         return None
-    text, of = reading.text, reading.words.following["of"][0][0]
-    start = reading.tokens[rest[0]].start
-    found = _several(reading)
-    if found is not None:
-        first, last = found[1]
-        linking = f"{of} " if found[0] else ""
+    text, of = reading.text, reading.word_list.follow_up_phrases["of"][0][0]
+    start = reading.tokens[content[0]].start
+    plural = _find_plural_pronoun(reading)
+    if plural is not None:
+        first, last = plural[1]
+        linking = f"{of} " if plural[0] else ""
         after = text[reading.tokens[last].end :]
-        return f"{text[start : reading.tokens[first].start]}{linking}{meant}{after}"
-    bare = _bare_operator(reading, rest)
-    if bare is None:
+        return f"{text[start : reading.tokens[first].start]}{linking}{noun_phrase}{after}"
+    operator = _find_bare_operator(reading, content)
+    if operator is None:
         return None
-    said = text[start : reading.tokens[rest[-1]].end]
-    for before in detect_operators(earlier).operators:
-        if bare.name in _PICKS and before.name in _PICKS:
-            opening = earlier.text[: earlier.tokens[before.first].start]
-            own = text[reading.tokens[bare.first].start : reading.tokens[bare.last].end]
-            return f"{opening}{own}{earlier.text[earlier.tokens[before.last].end :]}"
-    if bare.name == "count":
-        opened = text[reading.tokens[bare.first].start : reading.tokens[bare.last].end]
-        return f"{opened} {meant}"
-    return f"{said} {of} {meant}"
+    clause = text[start : reading.tokens[content[-1]].end]
+    for previous in detect_operators(earlier).operators:
+        if operator.name in _EXTREME_OPERATORS and previous.name in _EXTREME_OPERATORS:
+            opening = earlier.text[: earlier.tokens[previous.first].start]
+            operator_text = text[
+                reading.tokens[operator.first].start : reading.tokens[operator.last].end
+            ]
+            return f"{opening}{operator_text}{earlier.text[earlier.tokens[previous.last].end :]}"
+    if operator.name == "count":
+        count_text = text[reading.tokens[operator.first].start : reading.tokens[operator.last].end]
+        return f"{count_text} {noun_phrase}"
+    return f"{clause} {of} {noun_phrase}"
 
 
-_PICKS = ("superlative", "minimum", "maximum", "most", "fewest")
+_EXTREME_OPERATORS = ("superlative", "minimum", "maximum", "most", "fewest")
 
 
-def _asked_for(earlier: TokenizedQuestion) -> str:
-    """The noun phrase of a question: what follows the words that only ask."""
+def _extract_noun_phrase(earlier: TokenizedQuestion) -> str:
+    """Return the noun phrase of a question: the text after the words that only ask."""
     frame = detect_operators(earlier)
-    counts = {at for one in frame.of("count") for at in one.positions}
+    counts = {at for operator in frame.get_operators("count") for at in operator.positions}
     first = 0
     while first < len(earlier.tokens) and (earlier.is_stop(first) or first in counts):
         first += 1
@@ -284,72 +366,88 @@ def _asked_for(earlier: TokenizedQuestion) -> str:
     return earlier.text[0 if asks_who else earlier.tokens[first].start :].rstrip(" ?!.¿¡")
 
 
-def _several(reading: TokenizedQuestion) -> tuple[bool, tuple[int, int]] | None:
-    """Where a word for several things stands, and whether it says "of" them.
+def _find_plural_pronoun(reading: TokenizedQuestion) -> tuple[bool, tuple[int, int]] | None:
+    """Return whether a plural pronoun includes "of", and its first and last token.
 
-    One that opens a clause ("before they left") may stand for what the question itself names.
+    One at the start of a clause ("before they left") may refer to a noun of the question itself.
     """
-    words = reading.words
+    words = reading.word_list
     for key in ("of_them", "them"):
-        for phrase in words.following[key]:
+        for phrase in words.follow_up_phrases[key]:
             for at in range(len(reading.tokens)):
-                inside = at > 0 and reading.folded[at - 1] in words.clauses["restrict"]
-                if reading.says(phrase, at) and not (key == "them" and inside):
+                is_clause_start = (
+                    at > 0 and reading.folded_words[at - 1] in words.clauses["restrict"]
+                )
+                if reading.has_phrase_at(phrase, at) and not (key == "them" and is_clause_start):
                     return key == "of_them", (at, at + len(phrase) - 1)
     return None
 
 
-def _bare_operator(reading: TokenizedQuestion, rest: range) -> Operator | None:
-    """The operator of a question that names nothing which it could be about."""
-    found = [one for one in detect_operators(reading).operators if one.name in (*_PICKS, "count")]
-    if len(found) != 1 or reading.quantities:
+def _find_bare_operator(reading: TokenizedQuestion, content: range) -> Operator | None:
+    """Return the operator of a question that names nothing for it to apply to."""
+    operators = [
+        operator
+        for operator in detect_operators(reading).operators
+        if operator.name in (*_EXTREME_OPERATORS, "count")
+    ]
+    if len(operators) != 1 or reading.quantities:
         return None
-    [only] = found
-    is_bare = all(at in only.positions or reading.is_stop(at) for at in rest)
+    [only] = operators
+    is_bare = all(at in only.positions or reading.is_stop(at) for at in content)
     return only if is_bare else None
 
 
-def _after_lead(reading: TokenizedQuestion) -> range | None:
-    """The tokens of a question after "and", "what about"; None if there is none."""
-    words = reading.words.following
-    start = next((len(phrase) for phrase in words["lead"] if reading.says(phrase, 0)), 0)
+def _skip_lead(reading: TokenizedQuestion) -> range | None:
+    """Return the tokens of a question after "and" or "what about"; None if there are none."""
+    words = reading.word_list.follow_up_phrases
+    start = next((len(phrase) for phrase in words["lead"] if reading.has_phrase_at(phrase, 0)), 0)
     return range(start, len(reading.tokens)) or None
 
 
-def _named(linked: LinkedQuestion, rest: Sequence[int]) -> Link | None:
-    """The one link whose words are all that an elliptical question says."""
-    content = {at for at in rest if not linked.reading.is_stop(at)}
-    whole = [
-        one
+def _find_covering_link(linked: LinkedQuestion, tokens: Sequence[int]) -> Link | None:
+    """Return the best link that covers all content of an elliptical question."""
+    content = {at for at in tokens if not linked.reading.is_stop(at)}
+    covering = [
+        link
         for kind in _KINDS
-        for one in linked.of(kind)
-        if content and content <= set(one.positions) and one.score >= _SURE
+        for link in linked.get_links(kind)
+        if content and content <= set(link.positions) and link.score >= _MIN_LINK_SCORE
     ]
-    return max(whole, key=lambda one: one.score, default=None)
+    return max(covering, key=lambda link: link.score, default=None)
 
 
-def _counterpart(here: Link, there: LinkedQuestion, alike: Alike) -> Link | None:
-    """The link of the earlier question that gives way: of the same kind, best of one class too."""
-    fitting = [one for one in there.of(here.kind) if one.score >= _SURE]
-    if here.kind is Kind.ENTITY:
-        of_class = [one for one in fitting if alike(one.target, here.target)]
-        if not of_class and len({one.positions for one in fitting}) > 1:
+def _find_counterpart(
+    link: Link, earlier: LinkedQuestion, share_class: ClassComparison
+) -> Link | None:
+    """Return the link to replace in the previous question: of the same kind and class."""
+    fitting = [
+        candidate
+        for candidate in earlier.get_links(link.kind)
+        if candidate.score >= _MIN_LINK_SCORE
+    ]
+    if link.kind is Kind.ENTITY:
+        of_class = [
+            candidate for candidate in fitting if share_class(candidate.target, link.target)
+        ]
+        if not of_class and len({candidate.positions for candidate in fitting}) > 1:
             return None
         fitting = of_class or fitting
-    return max(fitting, key=lambda one: (len(one.positions), one.score), default=None)
+    return max(
+        fitting, key=lambda candidate: (len(candidate.positions), candidate.score), default=None
+    )
 
 
-def _stretch(one: Link, reading: TokenizedQuestion) -> tuple[int, int]:
+def _get_text_range(link: Link, reading: TokenizedQuestion) -> tuple[int, int]:
     tokens = reading.tokens
-    return tokens[min(one.positions)].start, tokens[max(one.positions)].end
+    return tokens[min(link.positions)].start, tokens[max(link.positions)].end
 
 
-def _pronoun(reading: TokenizedQuestion) -> tuple[int, int] | None:
-    """The first and last token of a word for a thing; "is it true that" is about none."""
-    openings = (phrase for phrase in reading.words.operators["exists"] if len(phrase) > 2)
-    start = max((len(phrase) for phrase in openings if reading.says(phrase, 0)), default=0)
-    for phrase in reading.words.following["it"]:
+def _find_pronoun(reading: TokenizedQuestion) -> tuple[int, int] | None:
+    """Return the first and last token of a singular pronoun; "is it true that" has none."""
+    openings = (phrase for phrase in reading.word_list.operators["exists"] if len(phrase) > 2)
+    start = max((len(phrase) for phrase in openings if reading.has_phrase_at(phrase, 0)), default=0)
+    for phrase in reading.word_list.follow_up_phrases["it"]:
         for at in range(start, len(reading.tokens)):
-            if reading.says(phrase, at):
+            if reading.has_phrase_at(phrase, at):
                 return at, at + len(phrase) - 1
     return None

@@ -1,7 +1,7 @@
-"""Taught words: what a graph's glossary says of a question's words is linked as names are.
+"""Link words of a graph's glossary as if they were names of the graph.
 
-A word that stands for several classes is that of a class above them, for the time of the search;
-the queries that are made have the classes themselves.
+A word for several classes becomes a virtual class above them during the search; the resulting
+queries contain the classes themselves.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,160 +13,195 @@ import numpy as np
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.glossary import Entry, Glossary
+from askgraph.graph.glossary import Glossary, GlossaryEntry
 from askgraph.graph.profile import ClassProfile, Profile
 from askgraph.index.names import Kind, Name, NameIndex, name_tokens, phrases
 from askgraph.search.expand.schema import Schema
-from askgraph.search.link import Link, LinkedQuestion, Meant, joined, link_question
-from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query_pieces import pattern
+from askgraph.search.link import GlossaryWord, Link, LinkedQuestion, add_links, link_question
+from askgraph.search.operators.query_builder import QueryCandidate
+from askgraph.search.query_pieces import build_pattern
 from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.sparql import Element, Group, Pattern, Query, Term, Union, transform
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_WHOLE: Final = 0.9
-"""From this similarity on a word is the one that was taught, and means nothing else."""
-_MISSPELT: Final = 0.75  # from this one on it may be
+_FULL_MATCH_SHARE: Final = 0.9
+"""Minimum similarity of a word that is exactly the glossary's and means nothing else."""
+_MIN_MATCH_SHARE: Final = 0.75  # from this one on it may be
 
 
 def link_glossary(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:
-    """Return the links with those that a graph's glossary says, which go before all others."""
-    words = _words(graph.glossary or Glossary(), graph.names, graph.profile)
-    own = [one for one in _links(linked.reading, words.names) if one.similarity >= _MISSPELT]
-    if not own:
+    """Add the links of a graph's glossary to a question, ahead of all other links."""
+    words = _index_glossary(graph.glossary or Glossary(), graph.names, graph.profile)
+    glossary_links = [
+        link
+        for link in _link_words(linked.reading, words.names)
+        if link.similarity >= _MIN_MATCH_SHARE
+    ]
+    if not glossary_links:
         return linked
-    whole = [{*one.positions} for one in own if one.similarity >= _WHOLE]
-    kept = (one for one in linked.links if not any({*one.positions} <= some for some in whole))
-    meant = {
-        one.positions: Meant(one.name, *words.meant[one.name], one.mask)
-        for one in sorted(own, key=lambda one: one.similarity)
+    exact = [{*link.positions} for link in glossary_links if link.similarity >= _FULL_MATCH_SHARE]
+    remaining = (
+        link
+        for link in linked.links
+        if not any({*link.positions} <= positions for positions in exact)
+    )
+    glossary_words = {
+        link.positions: GlossaryWord(link.name, *words.targets[link.name], link.mask)
+        for link in sorted(glossary_links, key=lambda link: link.similarity)
     }
-    linked = joined(replace(linked, links=tuple(kept)), own)
-    return replace(linked, taught=tuple(meant.values()))
+    linked = add_links(replace(linked, links=tuple(remaining)), glossary_links)
+    return replace(linked, glossary_words=tuple(glossary_words.values()))
 
 
 def unite_classes(linked: LinkedQuestion) -> LinkedQuestion:
-    """Return the links with one to a class above for words that stand for several classes."""
+    """Replace the links of a word for several classes by one link to a virtual class above them."""
     links = list(linked.links)
-    for meant in linked.taught:
-        every = [
+    for word in linked.glossary_words:
+        class_links = [
             at
-            for at, one in enumerate(links)
-            if one.mask == meant.mask and one.target in meant.classes
+            for at, link in enumerate(links)
+            if link.mask == word.mask and link.target in word.classes
         ]
-        if every:
-            links[every[0]] = replace(links[every[0]], target=meant.iri)
-            links = [one for at, one in enumerate(links) if at not in every[1:]]
+        if class_links:
+            links[class_links[0]] = replace(links[class_links[0]], target=word.iri)
+            links = [link for at, link in enumerate(links) if at not in class_links[1:]]
     return replace(linked, links=tuple(links))
 
 
 @dataclass(frozen=True, eq=False)
-class _Words:
-    """The words of a glossary as names, and by them what each stands for; see `Meant`."""
+class _GlossaryIndex:
+    """The words of a glossary as names, with the IRIs that each stands for; see `GlossaryWord`."""
 
     names: NameIndex
-    meant: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
+    targets: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
 
 
 @lru_cache(maxsize=8)
-def _words(glossary: Glossary, names: NameIndex, profile: Profile) -> _Words:
-    found = {one.word: meanings(one, glossary, names) for one in glossary.entries if not one.query}
-    several = {
-        one.word: last.means if len((last := glossary.last(one)).means) > 1 else ()
-        for one in glossary.entries
+def _index_glossary(glossary: Glossary, names: NameIndex, profile: Profile) -> _GlossaryIndex:
+    targets = {
+        entry.word: resolve_entry(entry, glossary, names)
+        for entry in glossary.entries
+        if not entry.query
     }
-    return _Words(
+    classes = {
+        entry.word: resolved.means
+        if len((resolved := glossary.resolve_synonyms(entry)).means) > 1
+        else ()
+        for entry in glossary.entries
+    }
+    return _GlossaryIndex(
         NameIndex.of(
-            Name(word, iri, kind_of(iri, profile)) for word, iris in found.items() for iri in iris
+            Name(word, iri, classify_iri(iri, profile))
+            for word, iris in targets.items()
+            for iri in iris
         ),
-        {word: (iris, several[word]) for word, iris in found.items()},
+        {word: (iris, classes[word]) for word, iris in targets.items()},
     )
 
 
-def _links(reading: TokenizedQuestion, names: NameIndex) -> tuple[Link, ...]:
+def _link_words(reading: TokenizedQuestion, names: NameIndex) -> tuple[Link, ...]:
     return link_question(reading, names).links if len(names) else ()
 
 
-def meanings(entry: Entry, glossary: Glossary, names: NameIndex) -> tuple[str, ...]:
-    """Return the IRIs that an entry stands for, those of its synonym if it is one.
+def resolve_entry(entry: GlossaryEntry, glossary: Glossary, names: NameIndex) -> tuple[str, ...]:
+    """Return the IRIs of a glossary entry, of its synonym if it refers to one.
 
-    A fixed query stands for none. Raises `SetupError` for a cycle of synonyms.
+    A fixed query has none.
+
+    Raises:
+        SetupError: the synonyms form a cycle.
     """
-    last = glossary.last(entry)
-    return last.means or tuple(dict.fromkeys(one.target for one in called(last.same_as, names)))
+    resolved = glossary.resolve_synonyms(entry)
+    return resolved.means or tuple(
+        dict.fromkeys(name.target for name in find_exact_names(resolved.same_as, names))
+    )
 
 
-def called(text: str, names: NameIndex) -> tuple[Name, ...]:
-    """Return the classes, predicates and things whose name a text is, but for plural endings."""
+def find_exact_names(text: str, names: NameIndex) -> tuple[Name, ...]:
+    """Return the classes, predicates and things with this name, ignoring plural endings."""
     words = name_tokens(text)
     return tuple(
         name
-        for one in phrases(words, names, inflected=True)
-        if (one.first, one.end) == (0, len(words))
-        for name in one.names
+        for phrase in phrases(words, names, inflected=True)
+        if (phrase.first, phrase.end) == (0, len(words))
+        for name in phrase.names
         if name.kind is not Kind.VALUE
     )
 
 
-def near(text: str, names: NameIndex, most: int = 5) -> tuple[str, ...]:
-    """Return the names of a graph that are nearest to a text, in writing or meaning, best first."""
-    found = _links(tokenize(text), names)
-    return tuple(dict.fromkeys(one.name for one in found if one.kind is not Kind.VALUE))[:most]
+def suggest_names(text: str, names: NameIndex, limit: int = 5) -> tuple[str, ...]:
+    """Return the names of a graph nearest to a text, by spelling or meaning, best first."""
+    links = _link_words(tokenize(text), names)
+    return tuple(dict.fromkeys(link.name for link in links if link.kind is not Kind.VALUE))[:limit]
 
 
-def kind_of(iri: str, profile: Profile) -> Kind:
-    """Return what an IRI is in a graph: a class, a predicate, else a thing."""
-    if any(one.iri == iri or iri in one.parents for one in profile.classes):
+def classify_iri(iri: str, profile: Profile) -> Kind:
+    """Return whether an IRI is a class, a predicate or else a thing of a graph."""
+    if any(
+        profile_entry.iri == iri or iri in profile_entry.parents
+        for profile_entry in profile.classes
+    ):
         return Kind.CLASS
-    return Kind.PREDICATE if any(one.iri == iri for one in profile.predicates) else Kind.ENTITY
+    return (
+        Kind.PREDICATE
+        if any(profile_entry.iri == iri for profile_entry in profile.predicates)
+        else Kind.ENTITY
+    )
 
 
 @lru_cache(maxsize=16)
-def add_superclasses(profile: Profile, taught: tuple[Meant, ...]) -> Profile:
-    """Return a profile with a class above those that a word stands for, for each such word."""
-    above = {one.iri: one for one in taught if one.classes}
-    over: dict[str, list[str]] = {}
-    for iri, meant in above.items():
-        for one in meant.classes:
-            over.setdefault(one, []).append(iri)
-    known = {one.iri for one in profile.classes}
-    more = (ClassProfile(iri, 0) for iri in over if iri not in known)
+def add_superclasses(profile: Profile, words: tuple[GlossaryWord, ...]) -> Profile:
+    """Return a profile with a virtual class above the classes of each such word."""
+    words_by_iri = {item.iri: item for item in words if item.classes}
+    parents: dict[str, list[str]] = {}
+    for iri, word in words_by_iri.items():
+        for item in word.classes:
+            parents.setdefault(item, []).append(iri)
+    known_iris = {item.iri for item in profile.classes}
+    missing = (ClassProfile(iri, 0) for iri in parents if iri not in known_iris)
     classes = [
-        replace(one, parents=(*one.parents, *over.get(one.iri, ())))
-        for one in (*profile.classes, *more)
+        replace(item, parents=(*item.parents, *parents.get(item.iri, ())))
+        for item in (*profile.classes, *missing)
     ]
-    made = (ClassProfile(iri, 0, names=((one.word, ""),)) for iri, one in above.items())
-    return replace(profile, classes=(*classes, *made))
+    virtual = (ClassProfile(iri, 0, names=((item.word, ""),)) for iri, item in words_by_iri.items())
+    return replace(profile, classes=(*classes, *virtual))
 
 
 def restore_classes(
-    candidates: Iterable[Candidate], taught: Sequence[Meant], schema: Schema
-) -> Iterator[Candidate]:
-    """Yield candidates with a union of classes for each class above them."""
-    above = {one.iri: one.classes for one in taught if one.classes}
+    candidates: Iterable[QueryCandidate], words: Sequence[GlossaryWord], schema: Schema
+) -> Iterator[QueryCandidate]:
+    """Yield the candidates with each virtual class replaced by a union of its classes."""
+    classes_by_iri = {item.iri: item.classes for item in words if item.classes}
 
-    def change(node: Any) -> Any:
+    def replace_virtual_class(node: Any) -> Any:
         if isinstance(node, Pattern) and isinstance(node.object, NamedNode):
-            typed = [_typed(node.subject, one, schema) for one in above.get(node.object.value, ())]
-            return _either(typed, schema) if typed else node
+            patterns = [
+                _build_type_pattern(node.subject, cls, schema)
+                for cls in classes_by_iri.get(node.object.value, ())
+            ]
+            return _build_union(patterns, schema) if patterns else node
         return node
 
-    for one in candidates:
-        yield replace(one, tree=transform(one.tree, change))
+    for item in candidates:
+        yield replace(item, tree=transform(item.tree, replace_virtual_class))
 
 
-def _typed(subject: Term, cls: str, schema: Schema) -> Pattern:
-    return pattern(subject, RDF_TYPE, NamedNode(cls), walked=schema.below(cls))
+def _build_type_pattern(subject: Term, cls: str, schema: Schema) -> Pattern:
+    return build_pattern(
+        subject, RDF_TYPE, NamedNode(cls), is_transitive=schema.has_subclass_instances(cls)
+    )
 
 
-def _either(typed: Sequence[Pattern], schema: Schema) -> Element:
-    """What fits one of some patterns, each thing once."""
-    union = Union(tuple(Group((one,)) for one in typed))
+def _build_union(patterns: Sequence[Pattern], schema: Schema) -> Element:
+    """Return what matches any of these patterns, each subject once."""
+    union = Union(tuple(Group((item,)) for item in patterns))
     members = [
-        schema.instances(one.object.value) for one in typed if isinstance(one.object, NamedNode)
+        schema.get_instances(item.object.value)
+        for item in patterns
+        if isinstance(item.object, NamedNode)
     ]
-    apart = sum(map(len, members)) == len(reduce(np.union1d, members))
-    subject = typed[0].subject
-    if apart or not isinstance(subject, Variable):
+    is_disjoint = sum(map(len, members)) == len(reduce(np.union1d, members))
+    subject = patterns[0].subject
+    if is_disjoint or not isinstance(subject, Variable):
         return union
     return Query("SELECT", Group((union,)), ((subject, None),), distinct=True)

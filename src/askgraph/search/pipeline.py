@@ -1,8 +1,8 @@
 """Graph search in six steps: tokenize, link, expand, complete with operators, rank, decide.
 
-`propose` takes the first five; `askgraph.search.decide.decide` is the last, for the graph that fits
-best. A remote graph is asked for the part that a question needs; all else is pure computation over
-arrays, done off the event loop.
+`propose` runs the first five; `askgraph.search.decide.decide` is the last, for the best graph. A
+remote graph is queried for the part that a question needs; the remaining work is pure computation
+over arrays, off the event loop.
 """
 
 import asyncio
@@ -17,17 +17,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.arrays import GraphArrays, Ids, Seeds, in_both
-from askgraph.graph.measures import Unit, unit_at
+from askgraph.graph.arrays import GraphArrays, Ids, Seeds, intersect
+from askgraph.graph.measures import Unit, match_unit
 from askgraph.graph.profile import Profile
 from askgraph.index.names import Kind, NameIndex
 from askgraph.index.names import tokens as words_in
 from askgraph.search.decide import decide
 from askgraph.search.expand.beam_search import expand
-from askgraph.search.expand.schema import Schema, link_asked_kind
-from askgraph.search.link import Description, Link, LinkedQuestion, link_question
-from askgraph.search.operators import complete
-from askgraph.search.rank import Proposal, rank, weights_for
+from askgraph.search.expand.schema import Schema, link_question_word
+from askgraph.search.link import DescriptionRequest, Link, LinkedQuestion, link_question
+from askgraph.search.operators import build_candidates
+from askgraph.search.rank import RankedCandidates, load_weights, rank
 from askgraph.search.rank.faults import demote_faulty
 from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.search.tokenize.question_operators import (
@@ -38,7 +38,7 @@ from askgraph.search.tokenize.question_operators import (
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
-    from askgraph.graph.remote_arrays import Kept
+    from askgraph.graph.remote_arrays import PartCache
 
 __all__ = [
     "build_schema",
@@ -50,7 +50,7 @@ __all__ = [
     "propose_from_links",
 ]
 
-_FIRST_DAY = date(1970, 1, 1).toordinal()
+_EPOCH_DAY_NUMBER = date(1970, 1, 1).toordinal()
 
 
 async def propose(
@@ -62,20 +62,29 @@ async def propose(
     today: date | None = None,
     ranking: str = "",
     meanings: str = "",
-) -> Proposal:
-    """Return what a question was read as, and its candidates; see `propose_from_links`.
+) -> RankedCandidates:
+    """Answer a question with ranked candidates; see `propose_from_links`.
 
-    `ranking` is a file of weights; see `askgraph.search.rank`. With `meanings`, the name of
-    an embedder, an unsure question is looked at again (`askgraph.search.embedding_linking`). Raises
-    `ServiceError` if a remote graph or the embedder's server does not answer, and `SetupError` if
-    the file holds no ranking or there is no such embedder.
+    Args:
+        question: the question.
+        graph: the graph.
+        states: the number of partial matches to complete.
+        operators: whether to use counts, comparisons, orders and negations.
+        today: the current day; the clock's if None.
+        ranking: a file of weights; see `askgraph.search.rank`.
+        meanings: the name of an embedder that retries unsure questions
+            (`askgraph.search.embedding_linking`).
+
+    Raises:
+        ServiceError: a remote graph or the embedder's server did not answer.
+        SetupError: the file contains no ranking, or there is no such embedder.
     """
-    weights = weights_for(graph.name, ranking)
+    weights = load_weights(graph.name, ranking)
 
-    async def proposal_for(linked: LinkedQuestion) -> Proposal:
+    async def propose_for_links(linked: LinkedQuestion) -> RankedCandidates:
         schema = await load_schema(linked, graph)
-        if linked.taught:
-            linked = _glossary().unite_classes(linked)
+        if linked.glossary_words:
+            linked = _import_glossary().unite_classes(linked)
         return await asyncio.to_thread(
             propose_from_links,
             *(linked, schema),
@@ -87,16 +96,18 @@ async def propose(
 
     tokenized = await asyncio.to_thread(tokenize, question.text, question.language)
     linked = await link_to_graph(tokenized, graph)
-    proposal = await proposal_for(linked)
+    proposal = await propose_for_links(linked)
     if meanings:
         from askgraph.search.embedding_linking import (
             retry_with_embeddings,  # only with an embedding model
         )
 
-        proposal = await retry_with_embeddings(proposal, linked, graph, meanings, proposal_for)
-    if linked.taught:
+        proposal = await retry_with_embeddings(proposal, linked, graph, meanings, propose_for_links)
+    if linked.glossary_words:
         schema = proposal.schema
-        candidates = tuple(_glossary().restore_classes(proposal.candidates, linked.taught, schema))
+        candidates = tuple(
+            _import_glossary().restore_classes(proposal.candidates, linked.glossary_words, schema)
+        )
         return replace(proposal, candidates=candidates)
     return proposal
 
@@ -109,23 +120,28 @@ def propose_from_links(
     operators: bool = True,
     today: date | None = None,
     weights: Mapping[str, float] | None = None,
-) -> Proposal:
-    """Expand the links of a question, complete and rank candidates; `states` bounds the work.
+) -> RankedCandidates:
+    """Expand the links of a question, complete and rank the candidates.
 
-    Without `operators` only patterns come: no counts, comparisons, orders, negations. What is
-    current is so on the day `today`, that of the clock if none is given. The `weights` of the
-    ranking are the package's if none are given.
+    Args:
+        linked: the linked question.
+        schema: the graph's schema.
+        states: the number of partial matches to complete.
+        operators: whether to use counts, comparisons, orders and negations; otherwise all
+            candidates are plain patterns.
+        today: the current day; the clock's if None.
+        weights: the weights of the ranking; the package's if None.
     """
-    weights = weights_for("") if weights is None else weights
-    day = float((today or date.today()).toordinal() - _FIRST_DAY)
+    weights = load_weights("") if weights is None else weights
+    day = float((today or date.today()).toordinal() - _EPOCH_DAY_NUMBER)
     question = resolve_operators(linked, schema, day, operators=operators)
     expansion = expand(question.linked, question.operators, schema, weights, limit=states)
-    candidates = complete(expansion, question.description)
+    candidates = build_candidates(expansion, question.description)
     proposal = rank(candidates, question.linked, question.operators, schema, weights)
     return demote_faulty(proposal, weights["faulty"])
 
 
-def _glossary() -> ModuleType:
+def _import_glossary() -> ModuleType:
     from askgraph.search import glossary  # few graphs have one
 
     return glossary
@@ -134,7 +150,7 @@ def _glossary() -> ModuleType:
 async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:
     """Link the words of a question to a graph's names.
 
-    A graph whose names are not all here is asked for those that the question may hold.
+    If the graph has further names at its endpoint, it is queried for those in the question.
     """
     linked = await asyncio.to_thread(link_question, reading, graph.names)
     if graph.name_search is not None:
@@ -142,339 +158,391 @@ async def link_to_graph(reading: TokenizedQuestion, graph: KnowledgeGraph) -> Li
 
         linked = await link_with_endpoint(linked, graph)
     if graph.glossary:
-        linked = await asyncio.to_thread(_glossary().link_glossary, linked, graph)
+        linked = await asyncio.to_thread(_import_glossary().link_glossary, linked, graph)
     return linked
 
 
 def link_text(
     text: str, language: str | None, names: NameIndex, *, without: Container[str] = ()
 ) -> LinkedQuestion:
-    """Read a question and link its words to the names that are known here."""
+    """Tokenize a question and link its words to local names."""
     return link_question(tokenize(text, language), names, without=without)
 
 
 async def load_schema(linked: LinkedQuestion, graph: KnowledgeGraph) -> Schema:
-    """Return the schema of a graph over the arrays of what lies around the links.
+    """Return the schema of a graph over the arrays around the links.
 
-    Raises `ServiceError` if a remote graph does not answer.
+    Raises:
+        ServiceError: a remote graph did not answer.
     """
     profile = (
-        _glossary().add_superclasses(graph.profile, linked.taught)
-        if linked.taught
+        _import_glossary().add_superclasses(graph.profile, linked.glossary_words)
+        if linked.glossary_words
         else graph.profile
     )
-    return build_schema(await surroundings(graph, _seeds(linked)), profile)
+    return build_schema(await load_neighbourhood(graph, _collect_seeds(linked)), profile)
 
 
-def _seeds(linked: LinkedQuestion) -> Seeds:
-    def targets(kind: Kind) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(link.target for link in linked.of(kind)))
+def _collect_seeds(linked: LinkedQuestion) -> Seeds:
+    def get_targets(kind: Kind) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(link.target for link in linked.get_links(kind)))
 
     return Seeds(
-        entities=targets(Kind.ENTITY),
-        literals=targets(Kind.VALUE),
-        classes=targets(Kind.CLASS),
-        predicates=targets(Kind.PREDICATE),
+        entities=get_targets(Kind.ENTITY),
+        literals=get_targets(Kind.VALUE),
+        classes=get_targets(Kind.CLASS),
+        predicates=get_targets(Kind.PREDICATE),
     )
 
 
 @lru_cache(maxsize=8)
 def build_schema(graph: GraphArrays, profile: Profile) -> Schema:
-    """Return the schema of a graph, kept for the next question."""
+    """Return the schema of a graph, cached for the next question."""
     return Schema(graph, profile)
 
 
 @dataclass(frozen=True, eq=False)
 class ResolvedQuestion:
-    """A linked question with its operators, and the description that it asks for, if it does."""
+    """A linked question with its operators, and its request for a description, if any."""
 
     linked: LinkedQuestion
     operators: QuestionOperators
-    description: Description | None = None
+    description: DescriptionRequest | None = None
 
 
 def resolve_operators(
     linked: LinkedQuestion, schema: Schema, day: float, *, operators: bool = True
 ) -> ResolvedQuestion:
-    """Return a question on a day (days from 1970-01-01) as a graph reads it.
+    """Resolve a question in a graph on a day.
 
-    Without `operators` it has none: no counts, comparisons, orders, negations.
+    Args:
+        linked: the linked question.
+        schema: the graph's schema.
+        day: the day, in days from 1970-01-01.
+        operators: whether to use operators; if not, the question has no counts, comparisons,
+            orders or negations.
     """
-    linked = replace(linked, reading=linked.reading.on(day))
+    linked = replace(linked, reading=linked.reading.resolve_dates(day))
     linked = follow_redirects(linked, schema)
-    wanted = _description_wanted(linked)
+    description = _detect_description(linked)
     frame = detect_operators(linked.reading, linked.scales)
     frame = detect_name_filters(
         detect_groups(detect_named_years(frame, linked), linked), linked, schema
     )
     frame = resolve_times(frame, schema, day)
-    if wanted is not None and wanted.lead:
-        others = tuple(one for one in frame.operators if one.first >= wanted.lead)
-        asking = Operator("describe", 0, wanted.lead - 1)
-        frame = replace(frame, operators=(asking, *others), asks=None)
+    if description is not None and description.lead_word_count:
+        remaining = tuple(
+            operator
+            for operator in frame.operators
+            if operator.first >= description.lead_word_count
+        )
+        describe = Operator("describe", 0, description.lead_word_count - 1)
+        frame = replace(frame, operators=(describe, *remaining), asks=None)
     if not operators:
         frame = replace(frame, operators=())
-    return ResolvedQuestion(link_asked_kind(linked, frame, schema), frame, wanted)
+    return ResolvedQuestion(link_question_word(linked, frame, schema), frame, description)
 
 
 def follow_redirects(linked: LinkedQuestion, schema: Schema) -> LinkedQuestion:
-    """Return the links with what things that have only a name left were merged into.
+    """Add links to the things that others were merged into.
 
-    Such a thing stays too if something leads to it. If the question names what leads from it, it is
-    asked for what it was merged into.
+    A merged thing has only names; it remains if anything else leads to it. If the question names
+    the redirecting predicate, the links stay as they are.
     """
-    if any(schema.number(one.target) in schema.redirects for one in linked.of(Kind.PREDICATE)):
+    if any(
+        schema.get_predicate_number(link.target) in schema.redirects
+        for link in linked.get_links(Kind.PREDICATE)
+    ):
         return linked
     links: dict[tuple[Kind, str, tuple[int, ...]], Link] = {}
     names: dict[str, str] = {}
-    for one in linked.links:
-        node = schema.node(one.target) if one.kind is Kind.ENTITY and schema.redirects else None
-        into = None if node is None else schema.merged(node)
-        if node is not None and into is not None:
-            iri = schema.graph.terms.value(into)
-            names.setdefault(iri, one.name)
-            links.setdefault((one.kind, iri, one.positions), replace(one, target=iri))
-            entering = schema.graph.present(np.array([node], dtype=np.int32), inverse=True)
+    for link in linked.links:
+        node = (
+            schema.find_node(link.target) if link.kind is Kind.ENTITY and schema.redirects else None
+        )
+        target = None if node is None else schema.find_merge_target(node)
+        if node is not None and target is not None:
+            iri = schema.graph.terms.get_value(target)
+            names.setdefault(iri, link.name)
+            links.setdefault((link.kind, iri, link.positions), replace(link, target=iri))
+            entering = schema.graph.get_predicates(np.array([node], dtype=np.int32), inverse=True)
             if entering <= schema.redirects:
                 continue
-        links.setdefault((one.kind, one.target, one.positions), one)
+        links.setdefault((link.kind, link.target, link.positions), link)
     return replace(linked, links=tuple(links.values()), merged=names) if names else linked
 
 
-_NAMED = 0.9  # words so near to a name of the graph's own mean it
+_MIN_NAME_SCORE = 0.9  # words so near to a name of the graph's own mean it
 
 
 def detect_named_years(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionOperators:
-    """Return a frame in which "per year" is "per" and the year that the graph has by that name."""
-    named = {
-        one.positions
-        for one in linked.of(Kind.CLASS, Kind.PREDICATE)
-        if one.score >= _NAMED and len(one.positions) == 1
+    """Read "per year" as "per" and the graph's own year, if it has one by that name."""
+    positions = {
+        link.positions
+        for link in linked.get_links(Kind.CLASS, Kind.PREDICATE)
+        if link.score >= _MIN_NAME_SCORE and len(link.positions) == 1
     }
 
-    def read(one: Operator) -> Operator:
-        is_named = one.name == "yearly" and (one.last,) in named and one.last > one.first
-        return replace(one, name="each", last=one.last - 1) if is_named else one
+    def split_yearly(operator: Operator) -> Operator:
+        is_named = (
+            operator.name == "yearly"
+            and (operator.last,) in positions
+            and operator.last > operator.first
+        )
+        return replace(operator, name="each", last=operator.last - 1) if is_named else operator
 
-    return replace(frame, operators=tuple(map(read, frame.operators)))
+    return replace(frame, operators=tuple(map(split_yearly, frame.operators)))
 
 
-_TOTALS = ("count", "average", "sum", "minimum", "maximum")
+_AGGREGATES = ("count", "average", "sum", "minimum", "maximum")
 
 
 def detect_groups(frame: QuestionOperators, linked: LinkedQuestion) -> QuestionOperators:
-    """Return a frame in which "by" means "for each": "the average height by country".
+    """Read "by" as "for each": "the average height by country".
 
-    That is so after an aggregate, between two names of classes or properties, of which the second
-    is as the graph writes it: things "written by authors" or "by an author" are in no groups.
+    This requires an aggregate before it, and names of classes or properties on both sides, the
+    second exactly as the graph writes it: "written by authors" or "by an author" is no grouping.
     """
-    reading, totals = linked.reading, frame.of(*_TOTALS)
-    named = [one for one in linked.links if one.score >= _NAMED and one.kind is not Kind.VALUE]
-    same = [
-        one
-        for one in named
-        if {reading.folded[at] for at in one.positions} <= {*words_in(one.name)}
+    reading, aggregates = linked.reading, frame.get_operators(*_AGGREGATES)
+    strong_links = [
+        item
+        for item in linked.links
+        if item.score >= _MIN_NAME_SCORE and item.kind is not Kind.VALUE
     ]
-    things = {at for one in same if one.kind is Kind.ENTITY for at in one.positions}
-    nouns = {one.positions[-1] for one in same}
-    nouns |= {one.positions[-1] for one in named if one.kind is Kind.CLASS}
-    groups = {one.positions[0] for one in same if one.kind is not Kind.ENTITY} - things
-    longer = {at for one in frame.operators if one.first < one.last for at in one.positions}
-    by = {
-        at
-        for at, word in enumerate(reading.folded)
-        if word in reading.words.clauses["by"] and at not in longer
-        if at - 1 in nouns and at + 1 in groups and any(one.last < at for one in totals)
+    exact_links = [
+        item
+        for item in strong_links
+        if {reading.folded_words[at] for at in item.positions} <= {*words_in(item.name)}
+    ]
+    thing_positions = {
+        at for item in exact_links if item.kind is Kind.ENTITY for at in item.positions
     }
-    kept = (one for one in frame.operators if by.isdisjoint(one.positions))
-    operators = (*kept, *(Operator("each", at, at) for at in by))
-    return replace(frame, operators=tuple(sorted(operators, key=lambda one: one.first)))
+    nouns = {item.positions[-1] for item in exact_links}
+    nouns |= {item.positions[-1] for item in strong_links if item.kind is Kind.CLASS}
+    groups = {
+        item.positions[0] for item in exact_links if item.kind is not Kind.ENTITY
+    } - thing_positions
+    multiword_positions = {
+        at for item in frame.operators if item.first < item.last for at in item.positions
+    }
+    by_positions = {
+        at
+        for at, word in enumerate(reading.folded_words)
+        if word in reading.word_list.clauses["by"] and at not in multiword_positions
+        if at - 1 in nouns and at + 1 in groups and any(item.last < at for item in aggregates)
+    }
+    remaining = (item for item in frame.operators if by_positions.isdisjoint(item.positions))
+    operators = (*remaining, *(Operator("each", at, at) for at in by_positions))
+    return replace(frame, operators=tuple(sorted(operators, key=lambda item: item.first)))
 
 
-_ALIKE = 3  # so many things of a class whose names hold a word are called by it
+_MIN_NAMESAKE_COUNT = 3  # so many things of a class whose names hold a word are called by it
 
 
 def detect_name_filters(
     frame: QuestionOperators, linked: LinkedQuestion, schema: Schema
 ) -> QuestionOperators:
-    """Return a frame in which a word in names of a class limits it: "all Gemini flights".
+    """Read a word in names of a class's instances as a filter: "all Gemini flights".
 
-    That is so if no name is the word itself, and names of several things of the class have it.
+    This requires that no name is the word itself, and that several instances have it in their
+    names.
     """
-    reading, near = linked.reading, [one for one in linked.links if one.score >= _NAMED]
-    whole = {at for one in near for at in one.positions} | {
-        *(at for one in frame.operators for at in one.positions)
+    reading, strong_links = (
+        linked.reading,
+        [item for item in linked.links if item.score >= _MIN_NAME_SCORE],
+    )
+    explained = {at for item in strong_links for at in item.positions} | {
+        *(at for item in frame.operators for at in item.positions)
     }
-    found: dict[int, set[str]] = {}
-    for one in linked.of(Kind.ENTITY):
-        at = one.positions[0]
-        if len(one.positions) == 1 and reading.tokens[at].capital and at not in whole:
-            found.setdefault(at, set()).add(one.target)
+    targets_by_position: dict[int, set[str]] = {}
+    for item in linked.get_links(Kind.ENTITY):
+        at = item.positions[0]
+        if len(item.positions) == 1 and reading.tokens[at].is_capitalized and at not in explained:
+            targets_by_position.setdefault(at, set()).add(item.target)
     operators = [
         Operator("called", at, at)
-        for at, things in found.items()
-        if len(things) >= _ALIKE
-        for cls in near
+        for at, targets in targets_by_position.items()
+        if len(targets) >= _MIN_NAMESAKE_COUNT
+        for cls in strong_links
         if cls.kind is Kind.CLASS and at in (cls.positions[0] - 1, cls.positions[-1] + 1)
-        if len(in_both(schema.instances(cls.target), _nodes_of(things, schema))) >= _ALIKE
+        if len(intersect(schema.get_instances(cls.target), _find_nodes(targets, schema)))
+        >= _MIN_NAMESAKE_COUNT
     ]
     return replace(frame, operators=(*frame.operators, *operators[:1]))
 
 
-def _nodes_of(things: Iterable[str], schema: Schema) -> Ids:
-    """The nodes of some IRIs that are in the graph, sorted."""
-    found = (schema.graph.terms.iri(one) for one in things)
-    return np.array(sorted(one for one in found if one is not None), dtype=np.int32)
+def _find_nodes(iris: Iterable[str], schema: Schema) -> Ids:
+    """Return the nodes of the IRIs that are in the graph, sorted."""
+    nodes = (schema.graph.terms.find_iri(item) for item in iris)
+    return np.array(sorted(item for item in nodes if item is not None), dtype=np.int32)
 
 
-_OF_SPANS = frozenset("now past during ongoing lasted".split())
-_ASKED = ("lasting", "measure")
+_SPAN_OPERATORS = frozenset("now past during ongoing lasted".split())
+_DURATION_OPERATORS = ("lasting", "measure")
 
 
 def resolve_times(frame: QuestionOperators, schema: Schema, today: float) -> QuestionOperators:
-    """Return a frame for a graph on a day (days from 1970-01-01).
+    """Adapt the time operators to a graph on a day.
 
-    If the graph has starts and ends, each date that is no other operator's argument becomes one
-    ("at"); if it has none, words of time are no operators. "In miles" is one if numbers with
-    a unit are known.
+    In a graph with starts and ends, each date that is no argument of another operator becomes an
+    "at" operator; without them, time words are no operators. "In miles" is an operator if the graph
+    has numbers with a unit.
+
+    Args:
+        frame: the operators.
+        schema: the graph's schema.
+        today: the day, in days from 1970-01-01.
     """
     frame = replace(frame, today=today)
-    spans = bool(schema.spans)
-    dated = spans or bool(schema.times.dates)
-    kept = [one for operator in frame.operators for one in _served(frame, operator, spans, dated)]
-    if spans:
-        kept += list(_dates_at(replace(frame, operators=tuple(kept))))
-    kept += list(_in_unit(replace(frame, operators=tuple(kept)), schema))
-    return replace(frame, operators=tuple(sorted(kept, key=lambda operator: operator.first)))
+    has_spans = bool(schema.spans)
+    has_dates = has_spans or bool(schema.times.dates)
+    operators = [
+        resolved
+        for operator in frame.operators
+        for resolved in _resolve_time_operator(frame, operator, has_spans, has_dates)
+    ]
+    if has_spans:
+        operators += list(_find_date_operators(replace(frame, operators=tuple(operators))))
+    operators += list(_find_unit_operators(replace(frame, operators=tuple(operators)), schema))
+    return replace(frame, operators=tuple(sorted(operators, key=lambda operator: operator.first)))
 
 
-def _served(
-    frame: QuestionOperators, operator: Operator, spans: bool, dated: bool
+def _resolve_time_operator(
+    frame: QuestionOperators, operator: Operator, has_spans: bool, has_dates: bool
 ) -> Iterator[Operator]:
     tokens = frame.reading.tokens
     if operator.name == "lasting":
         lasts = any(
             tokens[at].folded == phrase[0]
             for at in range(operator.last + 1, len(tokens))
-            for phrase in frame.reading.words.operators["lasted"]
+            for phrase in frame.reading.word_list.operators["lasted"]
         )
         yield (
             operator
-            if spans and lasts
+            if has_spans and lasts
             else replace(operator, name="count", last=operator.first + 1)
         )
     elif operator.name == "now":
-        if dated:
+        if has_dates:
             yield operator
-    elif operator.name in _OF_SPANS:
+    elif operator.name in _SPAN_OPERATORS:
         words = tuple(tokens[at].folded for at in operator.positions)
-        if spans:
+        if has_spans:
             yield operator
-        elif words in frame.reading.words.operators["not"]:
+        elif words in frame.reading.word_list.operators["not"]:
             yield replace(operator, name="not")
-    elif spans and _is_verb(frame, operator):
+    elif has_spans and _is_duration_verb(frame, operator):
         yield replace(operator, name="lasted", measure=None)
     else:
         yield operator
 
 
-def _is_verb(frame: QuestionOperators, operator: Operator) -> bool:
-    """Whether "last" is the verb: "how long did it last?"."""
+def _is_duration_verb(frame: QuestionOperators, operator: Operator) -> bool:
+    """Return whether "last" is the verb: "how long did it last?"."""
     words = tuple(frame.reading.tokens[at].folded for at in operator.positions)
-    asked = any(one.name in _ASKED and one.first < operator.first for one in frame.operators)
+    is_duration_question = any(
+        other_operator.name in _DURATION_OPERATORS and other_operator.first < operator.first
+        for other_operator in frame.operators
+    )
     return (
         operator.name == "superlative"
-        and asked
-        and words in frame.reading.words.operators["lasted"]
+        and is_duration_question
+        and words in frame.reading.word_list.operators["lasted"]
         and operator.last == len(frame.reading.tokens) - 1
     )
 
 
-def _dates_at(frame: QuestionOperators) -> Iterator[Operator]:
+def _find_date_operators(frame: QuestionOperators) -> Iterator[Operator]:
     for quantity in frame.reading.quantities:
-        if quantity.days is not None and not frame.takes(quantity):
+        if quantity.days is not None and not frame.is_argument(quantity):
             mask = sum(1 << at for at in quantity.positions)
             if not mask & frame.mask:
                 yield Operator("at", quantity.first, quantity.last)
 
 
-def _in_unit(frame: QuestionOperators, schema: Schema) -> Iterator[Operator]:
-    """ "In miles" after no number."""
+def _find_unit_operators(frame: QuestionOperators, schema: Schema) -> Iterator[Operator]:
+    """Yield the operator for "in miles" without a number before it."""
     words = tuple(token.folded for token in frame.reading.tokens)
-    counted = {at for quantity in frame.reading.quantities for at in quantity.measured}
+    quantity_positions = {
+        at for quantity in frame.reading.quantities for at in quantity.positions_with_unit
+    }
     for at in range(len(words)):
-        for phrase in frame.reading.words.times["in_unit"]:
+        for phrase in frame.reading.word_list.time_phrases["in_unit"]:
             start = at + len(phrase)
-            found = unit_at(words, start) if words[at:start] == phrase else None
-            if found is None or start in counted or frame.mask >> start & 1:
+            match = match_unit(words, start) if words[at:start] == phrase else None
+            if match is None or start in quantity_positions or frame.mask >> start & 1:
                 continue
-            if found[0].dimension in {unit.dimension for unit in _units(schema)}:
-                yield Operator("in_unit", at, start + found[1] - 1)
+            if match[0].dimension in {unit.dimension for unit in _iterate_units(schema)}:
+                yield Operator("in_unit", at, start + match[1] - 1)
                 return
 
 
-def _units(schema: Schema) -> Iterator[Unit]:
+def _iterate_units(schema: Schema) -> Iterator[Unit]:
     for number in schema.predicates:
-        unit = schema.unit(number)
+        unit = schema.get_unit(number)
         if unit is not None:
             yield unit
 
 
-_ABOUT, _ABOUT_ALONE = 0.45, 0.8
-"""How well words have to name a thing that is asked about, and one whose name is all there is."""
-_THINGS = 3  # so many things of one name are described, each for itself
+_MIN_DESCRIBED_SCORE, _MIN_BARE_NAME_SCORE = 0.45, 0.8
+"""Minimum score of a described thing, and of one whose name is the full question."""
+_MAX_DESCRIBED_COUNT = 3  # so many things of one name are described, each for itself
 
 
-def _description_wanted(linked: LinkedQuestion) -> Description | None:
-    """Return what a question wants described; None if it asks for anything else."""
+def _detect_description(linked: LinkedQuestion) -> DescriptionRequest | None:
+    """Return the request for a description; None for any other question."""
     reading = linked.reading
-    words, size = reading.words.describing, len(reading.tokens)
-    lead = next((len(phrase) for phrase in words["lead"] if reading.says(phrase, 0)), 0)
+    words, size = reading.word_list.description_phrases, len(reading.tokens)
+    lead = next((len(phrase) for phrase in words["lead"] if reading.has_phrase_at(phrase, 0)), 0)
     first, last = lead, size - 1
-    if size > lead and (reading.folded[lead],) in reading.words.times["one"]:
+    if size > lead and (reading.folded_words[lead],) in reading.word_list.time_phrases["one"]:
         return None  # "what is a moon?" asks for a kind of thing
-    around = {phrase[0] for phrase in words["around"]}
-    while first <= last and reading.folded[first] in around:
+    fillers = {phrase[0] for phrase in words["around"]}
+    while first <= last and reading.folded_words[first] in fillers:
         first += 1
-    while last >= first and reading.folded[last] in around:
+    while last >= first and reading.folded_words[last] in fillers:
         last -= 1
     content = {at for at in range(first, last + 1) if not reading.is_stop(at)}
     if not content:
         return None
     links: list[Link] = []
-    rest = range(first, last + 1)
-    asked = lead > 0
-    least = _ABOUT if asked else _ABOUT_ALONE
-    if not asked:
+    tokens = range(first, last + 1)
+    has_lead = lead > 0
+    min_score = _MIN_DESCRIBED_SCORE if has_lead else _MIN_BARE_NAME_SCORE
+    if not has_lead:
         nouns = (
-            one for one in linked.of(Kind.CLASS, Kind.PREDICATE) if content <= {*one.positions}
+            link
+            for link in linked.get_links(Kind.CLASS, Kind.PREDICATE)
+            if content <= {*link.positions}
         )
-        least = max([least, *(one.score for one in nouns)])
-    for one in linked.of(Kind.ENTITY, Kind.VALUE):
-        whole = content <= {*one.positions} and {rest[0], rest[-1]} <= {*one.positions}
-        if whole and one.score >= least:
-            links.append(one)
-    return Description(tuple(links[:_THINGS]), lead) if links else None
+        min_score = max([min_score, *(link.score for link in nouns)])
+    for link in linked.get_links(Kind.ENTITY, Kind.VALUE):
+        is_covering = content <= {*link.positions} and {tokens[0], tokens[-1]} <= {*link.positions}
+        if is_covering and link.score >= min_score:
+            links.append(link)
+    return DescriptionRequest(tuple(links[:_MAX_DESCRIBED_COUNT]), lead) if links else None
 
 
-_WHOLE: WeakKeyDictionary[NameIndex, GraphArrays] = WeakKeyDictionary()
-_KEPT: "WeakKeyDictionary[NameIndex, Kept]" = WeakKeyDictionary()
+_COMPLETE_ARRAYS: WeakKeyDictionary[NameIndex, GraphArrays] = WeakKeyDictionary()
+_PART_CACHES: "WeakKeyDictionary[NameIndex, PartCache]" = WeakKeyDictionary()
 
 
-async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
-    """Return the arrays of what lies around the seeds, asking the endpoint if they are not here.
+async def load_neighbourhood(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
+    """Return the arrays around the seeds, fetched from the endpoint for a remote graph.
 
-    A remote graph that came whole is kept as long as its names are in use: they are the same if
-    only the endpoint was wrapped in another one. Raises `ServiceError` if nothing can be
-    fetched.
+    A remote graph that was fetched completely is cached as long as its names are in use, also for
+    the same graph behind another endpoint wrapper.
+
+    Raises:
+        ServiceError: Nothing can be fetched.
     """
-    known = _WHOLE.get(graph.names) if graph.arrays is None else graph.arrays
-    if known is not None:
-        return known
-    from askgraph.graph.remote_arrays import Kept, neighbourhood  # most graphs lie here
+    local_arrays = _COMPLETE_ARRAYS.get(graph.names) if graph.arrays is None else graph.arrays
+    if local_arrays is not None:
+        return local_arrays
+    from askgraph.graph.remote_arrays import PartCache, fetch_neighbourhood  # most graphs lie here
 
     predicates = graph.profile.predicates
-    arrays = await neighbourhood(
+    arrays = await fetch_neighbourhood(
         graph.endpoint,
         seeds,
         triples=graph.profile.triples,
@@ -482,8 +550,8 @@ async def surroundings(graph: KnowledgeGraph, seeds: Seeds) -> GraphArrays:
         naming=[p.iri for p in predicates if p.naming == "name"],
         links=[p.iri for p in predicates if not p.literal],
         own_types=dict(graph.profile.types),
-        kept=_KEPT.setdefault(graph.names, Kept()),
+        kept=_PART_CACHES.setdefault(graph.names, PartCache()),
     )
     if arrays.complete:
-        _WHOLE[graph.names] = arrays
+        _COMPLETE_ARRAYS[graph.names] = arrays
     return arrays

@@ -1,7 +1,7 @@
-"""The pieces of a candidate's query: build them, find them again in its tree, and name them.
+"""Build the pieces of a candidate's query, find them in its tree, and name its variables.
 
-While a candidate is built its variables are numbered (`v0`, `v1`, …), so that equal candidates have
-equal trees; `named` gives a tree the names that a person reads.
+A candidate under construction has numbered variables (`v0`, `v1`, …), so that equal candidates have
+equal trees; `rename_variables` gives a tree readable names.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from askgraph.sparql.vocabulary import (
 )
 
 Value: TypeAlias = Variable | Call
-"""What a column holds or a row is ordered by: a variable, or an aggregate of one."""
+"""The value of a column or sort key: a variable, or an aggregate of one."""
 
 INTEGER, DECIMAL, TEXT = f"<{XSD_INTEGER}>", f"<{XSD_DECIMAL}>", "STR"
-"""The casts of what is compared: text as a whole number, and as the number it is; to text."""
+"""Casts for comparisons: text to an integer, text to a decimal, any term to text."""
 
-_ALIASES = {
+_ALIAS_PREFIXES = {
     "COUNT": "number_of",
     "SUM": "total",
     "AVG": "average",
@@ -58,19 +58,19 @@ _TYPE_OR_BELOW = Path("/", (_TYPE, Path("*", (NamedNode(RDFS_SUB_CLASS_OF),))))
 
 
 @lru_cache(maxsize=256)
-def variable(number: int) -> Variable:
+def get_variable(number: int) -> Variable:
     """Return a variable by its number."""
     return Variable(f"v{number}")
 
 
-def place_of(numbered: Variable) -> int:
+def get_variable_number(variable: Variable) -> int:
     """Return the number of a variable."""
-    return int(numbered.value[1:])
+    return int(variable.value[1:])
 
 
 @lru_cache(maxsize=4096)
-def term_of(text: str) -> Term:
-    """Return a constant: an N-Triples term, or a number or truth value as SPARQL writes it."""
+def parse_term(text: str) -> Term:
+    """Parse a constant: an N-Triples term, or a number or truth value in SPARQL syntax."""
     if text.startswith("<"):
         return NamedNode(text[1:-1])
     if text.startswith("_:"):
@@ -85,92 +85,103 @@ def term_of(text: str) -> Term:
     return Literal(value, datatype=NamedNode(datatype))
 
 
-def plain(value: float) -> str:
-    """Return a number as SPARQL, whole numbers without a point unless they are very large."""
+def format_number(value: float) -> str:
+    """Format a number for SPARQL, integers without a point unless they are very large."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def number_term(value: float) -> Term:
-    """Return a number as a term; see `plain`."""
-    return term_of(plain(value))
+def to_number_term(value: float) -> Term:
+    """Convert a number to a term; see `format_number`."""
+    return parse_term(format_number(value))
 
 
 @lru_cache(maxsize=4096)
-def _predicate(iri: str, walked: bool, either: bool) -> Predicate:
-    if walked and iri == RDF_TYPE:
+def _build_predicate(iri: str, is_transitive: bool, is_bidirectional: bool) -> Predicate:
+    if is_transitive and iri == RDF_TYPE:
         return _TYPE_OR_BELOW
     step: Predicate = NamedNode(iri)
-    if either:
+    if is_bidirectional:
         step = Path("|", (step, Path("^", (step,))))
-    return Path("+", (step,)) if walked else step
+    return Path("+", (step,)) if is_transitive else step
 
 
-def pattern(
-    subject: Term, predicate: str, object_: Term, *, walked: bool = False, either: bool = False
+def build_pattern(
+    subject: Term,
+    predicate: str,
+    object_: Term,
+    *,
+    is_transitive: bool = False,
+    is_bidirectional: bool = False,
 ) -> Pattern:
-    """Return a pattern; one that is `walked` goes along its predicate once or more.
+    """Build a pattern.
 
-    Of `rdf:type` that is to a class or one above it. `either` goes there or back.
+    Args:
+        subject: the subject.
+        predicate: the IRI of the predicate.
+        object_: the object.
+        walked: whether it follows the predicate once or more; `rdf:type` then leads to a class or
+            one above it.
+        either: whether it follows the predicate in both directions.
     """
-    return Pattern(subject, _predicate(predicate, walked, either), object_)
+    return Pattern(subject, _build_predicate(predicate, is_transitive, is_bidirectional), object_)
 
 
-def predicate_of(one: Pattern) -> str:
+def get_predicate(part: Pattern) -> str:
     """Return the IRI of a pattern's predicate."""
-    step = one.predicate
+    step = part.predicate
     while isinstance(step, Path):
         step = step.parts[0]
     return step.value
 
 
-def aggregate(function: str, of: Variable, *, distinct: bool = False) -> Call:
-    """Return an aggregate over a variable: COUNT, SUM, AVG, MIN or MAX."""
-    return Call(f"{function} DISTINCT" if distinct else function, (of,))
+def build_aggregate(function: str, variable: Variable, *, distinct: bool = False) -> Call:
+    """Build an aggregate of a variable: COUNT, SUM, AVG, MIN or MAX."""
+    return Call(f"{function} DISTINCT" if distinct else function, (variable,))
 
 
-def function_of(value: Call) -> str:
+def get_function(value: Call) -> str:
     """Return the function of an aggregate, without DISTINCT."""
     return value.name.partition(" ")[0]
 
 
-def variable_of(value: Expression) -> Variable:
-    """Return the variable that a column or key holds, or that it is computed of."""
+def get_value_variable(value: Expression) -> Variable:
+    """Return the variable of a column or key, inside of any calls."""
     while isinstance(value, Call):
         value = value.arguments[0]
     assert isinstance(value, Variable)
     return value
 
 
-def aggregate_of(
-    of: Variable,
+def build_aggregate_query(
+    variable: Variable,
     elements: Iterable[Element],
     function: str,
     groups: Iterable[Variable] = (),
     *,
     cast: str = "",
 ) -> Query:
-    """Return the sub-query of an aggregate over all that fits, or of each group; see `alias_of`."""
-    alias = Variable(f"{_ALIASES[function].removesuffix('_of')}_{of.value}")
+    """Build the sub-query of an aggregate over all matches, or for each group; see `get_alias`."""
+    alias = Variable(f"{_ALIAS_PREFIXES[function].removesuffix('_of')}_{variable.value}")
     keys = tuple(groups)
-    call = Call(function, (Call(cast, (of,)) if cast else of,))
+    call = Call(function, (Call(cast, (variable,)) if cast else variable,))
     columns: tuple[tuple[Variable, Expression | None], ...] = (
         (alias, call),
-        *((one, None) for one in keys),
+        *((key, None) for key in keys),
     )
-    group_by = tuple((one, None) for one in keys)
+    group_by = tuple((key, None) for key in keys)
     return Query("SELECT", Group(tuple(elements)), columns=columns, group_by=group_by)
 
 
-def alias_of(part: Value | Query) -> Variable:
-    """Return the name of a column, or of the one column of a sub-query."""
+def get_alias(part: Value | Query) -> Variable:
+    """Return the name of a column, or of the only column of a sub-query."""
     if isinstance(part, Query):
         return part.columns[0][0]
     if isinstance(part, Variable):
         return part
-    return Variable(f"{_ALIASES[function_of(part)]}_{variable_of(part).value}")
+    return Variable(f"{_ALIAS_PREFIXES[get_function(part)]}_{get_value_variable(part).value}")
 
 
-def query_of(
+def build_query(
     elements: Iterable[Element],
     columns: Iterable[Value] | None,
     *,
@@ -180,14 +191,16 @@ def query_of(
     limit: int | None = None,
     offset: int = 0,
 ) -> Query:
-    """Return the query that shows some columns of what fits all elements; an ASK without them."""
-    shown = list(dict.fromkeys(columns or ()))
+    """Build the query for some columns of all matches; an ASK query without columns."""
+    values = list(dict.fromkeys(columns or ()))
     return Query(
         "ASK" if columns is None else "SELECT",
         Group(tuple(elements)),
-        columns=tuple((alias_of(one), one if isinstance(one, Call) else None) for one in shown),
-        distinct=columns is not None and not any(isinstance(one, Call) for one in shown),
-        group_by=tuple((one, None) for one in dict.fromkeys(group)),
+        columns=tuple(
+            (get_alias(value), value if isinstance(value, Call) else None) for value in values
+        ),
+        distinct=columns is not None and not any(isinstance(value, Call) for value in values),
+        group_by=tuple((value, None) for value in dict.fromkeys(group)),
         having=tuple(having),
         order=tuple(order),
         limit=limit,
@@ -195,12 +208,15 @@ def query_of(
     )
 
 
-class Condition(NamedTuple):
+class ValueCondition(NamedTuple):
     """A comparison of a variable with constants, with other variables or with an average.
 
-    `operator` is one of = != < > <= >= IN CONTAINS STRSTARTS STRENDS TEXT (equal, whatever the
-    case) YEAR; `cast` is `INTEGER`, since not every engine orders years before 1, `DECIMAL`,
-    `TEXT`, or empty.
+    Attributes:
+        variable: the variable.
+        operator: one of = != < > <= >= IN CONTAINS STRSTARTS STRENDS TEXT (equal, ignoring case)
+            YEAR.
+        values: the terms to compare with.
+        cast: `INTEGER` (not every engine orders years before 1), `DECIMAL`, `TEXT`, or empty.
     """
 
     variable: Variable
@@ -208,60 +224,66 @@ class Condition(NamedTuple):
     values: tuple[Term, ...]
     cast: str = ""
 
-    def filter(self) -> Filter:
-        """Return the filter that says so."""
-        left: Expression = self.variable
-        text = Call("LCASE", (Call("STR", (left,)),))
+    def to_filter(self) -> Filter:
+        """Convert the condition to a filter."""
+        operand: Expression = self.variable
+        text = Call("LCASE", (Call("STR", (operand,)),))
         if self.cast:
-            left = Call(self.cast, (Call("STR", (left,)) if self.cast == INTEGER else left,))
+            operand = Call(
+                self.cast, (Call("STR", (operand,)) if self.cast == INTEGER else operand,)
+            )
         match self.operator:
             case "CONTAINS" | "STRSTARTS" | "STRENDS" | "TEXT":
                 operator = "=" if self.operator == "TEXT" else self.operator
                 return Filter(Call(operator, (text, Call("LCASE", self.values))))
             case "YEAR":
-                return Filter(Call("=", (Call("YEAR", (left,)), *self.values)))
+                return Filter(Call("=", (Call("YEAR", (operand,)), *self.values)))
             case operator:
-                return Filter(Call(operator, (left, *self.values)))
+                return Filter(Call(operator, (operand, *self.values)))
 
 
-def condition(of: Variable, operator: str, *values: Term, cast: str = "") -> Filter:
-    """Return a filter on a variable; see `Condition`."""
-    return Condition(of, operator, values, cast).filter()
+def build_filter(variable: Variable, operator: str, *values: Term, cast: str = "") -> Filter:
+    """Build a filter on a variable; see `ValueCondition`."""
+    return ValueCondition(variable, operator, values, cast).to_filter()
 
 
-def conditions_in(group: Group) -> list[Condition]:
-    """Return the comparisons of a group that have to hold."""
+def list_conditions(group: Group) -> list[ValueCondition]:
+    """Return the comparisons of a group that must all hold."""
     return [
-        _read(one.condition)
-        for one in group.elements
-        if isinstance(one, Filter) and not _denied(one) and not _joins(one.condition)
+        _parse_condition(element.condition)
+        for element in group.elements
+        if isinstance(element, Filter)
+        and not _get_negated_group(element)
+        and not _is_junction(element.condition)
     ]
 
 
-def alternatives_in(group: Group) -> list[Condition]:
-    """Return the comparisons of a group of which one has to hold, or some together."""
+def list_alternatives(group: Group) -> list[ValueCondition]:
+    """Return the comparisons of a group joined by "or" or "and"."""
     joined = [
-        one.condition for one in group.elements if isinstance(one, Filter) and _joins(one.condition)
+        part.condition
+        for part in group.elements
+        if isinstance(part, Filter) and _is_junction(part.condition)
     ]
-    found = []
+    conditions = []
     while joined:
-        one = joined.pop()
-        if isinstance(one, Call) and _joins(one):
-            joined += reversed(one.arguments)
+        part = joined.pop()
+        if isinstance(part, Call) and _is_junction(part):
+            joined += reversed(part.arguments)
         else:
-            found.append(_read(one))
-    return found
+            conditions.append(_parse_condition(part))
+    return conditions
 
 
-def _joins(condition: Expression) -> bool:
+def _is_junction(condition: Expression) -> bool:
     return isinstance(condition, Call) and condition.name in ("||", "&&")
 
 
-def _read(comparison: Expression) -> Condition:
+def _parse_condition(comparison: Expression) -> ValueCondition:
     assert isinstance(comparison, Call)
-    operator, (left, *values) = comparison.name, comparison.arguments
+    operator, (operand, *values) = comparison.name, comparison.arguments
     cast = ""
-    match left:
+    match operand:
         case Call("LCASE"):
             operator = "TEXT" if operator == "=" else operator
             values = [
@@ -274,155 +296,157 @@ def _read(comparison: Expression) -> Condition:
         case Call(cast):
             pass
     terms = tuple(value for value in values if not isinstance(value, Call | Group))
-    return Condition(variable_of(left), operator, terms, cast)
+    return ValueCondition(get_value_variable(operand), operator, terms, cast)
 
 
-def operands_of(value: Expression) -> list[Term]:
-    """Return what is computed with: of the time between two dates only these."""
+def list_operands(value: Expression) -> list[Term]:
+    """Return the operands of an expression; of the time between two dates only these."""
     from askgraph.sparql.elapsed import elapsed_in  # few queries compute a time
 
-    between = elapsed_in(value)
-    parts = value if between is None else (between.start, between.end)
-    return [one for one in walk(parts) if isinstance(one, Variable | Literal | NamedNode)]
+    elapsed = elapsed_in(value)
+    parts = value if elapsed is None else (elapsed.start, elapsed.end)
+    return [node for node in walk(parts) if isinstance(node, Variable | Literal | NamedNode)]
 
 
-def patterns_in(group: Group) -> list[Pattern]:
-    """Return the patterns of a group, without those of groups within it."""
-    return [one for one in group.elements if isinstance(one, Pattern)]
+def list_patterns(group: Group) -> list[Pattern]:
+    """Return the patterns of a group, without those of nested groups."""
+    return [element for element in group.elements if isinstance(element, Pattern)]
 
 
-def optional_in(group: Group) -> list[Pattern]:
-    """Return the patterns that need not hold."""
+def list_optional_patterns(group: Group) -> list[Pattern]:
+    """Return the optional patterns of a group."""
     return [
-        one
+        element
         for part in group.elements
         if isinstance(part, Nested) and part.word
-        for one in patterns_in(part.group)
+        for element in list_patterns(part.group)
     ]
 
 
-def averages_in(group: Group) -> list[Query]:
+def list_subqueries(group: Group) -> list[Query]:
     """Return the sub-queries of a group."""
-    return [one for one in group.elements if isinstance(one, Query)]
+    return [element for element in group.elements if isinstance(element, Query)]
 
 
-def denied(*elements: Element) -> Filter:
-    """Return the filter that nothing fits some elements together."""
+def build_not_exists(*elements: Element) -> Filter:
+    """Build the filter that requires that these elements have no match together."""
     return Filter(Call("NOT EXISTS", (Group(elements),)))
 
 
-def denied_in(group: Group) -> list[Group]:
-    """Return the groups that nothing may fit."""
-    found = (_denied(one) for one in group.elements if isinstance(one, Filter))
-    return [one for one in found if one is not None]
+def list_negated_groups(group: Group) -> list[Group]:
+    """Return the groups that must have no match."""
+    groups = (_get_negated_group(item) for item in group.elements if isinstance(item, Filter))
+    return [item for item in groups if item is not None]
 
 
-def _denied(one: Filter) -> Group | None:
-    match one.condition:
+def _get_negated_group(filter_: Filter) -> Group | None:
+    match filter_.condition:
         case Call("NOT EXISTS", (Group() as group,)):
             return group
         case _:
             return None
 
 
-def either_in(group: Group) -> list[Group]:
-    """Return the groups of which one has to fit."""
-    found: list[Group] = []
-    for one in group.elements:
-        if isinstance(one, Union):
-            found += one.groups
-        elif isinstance(one, Nested) and not one.word:
-            found.append(one.group)
-    return found
+def list_union_groups(group: Group) -> list[Group]:
+    """Return the groups that are alternatives."""
+    groups: list[Group] = []
+    for element in group.elements:
+        if isinstance(element, Union):
+            groups += element.groups
+        elif isinstance(element, Nested) and not element.word:
+            groups.append(element.group)
+    return groups
 
 
-def values_of(query: Query) -> list[Value]:
-    """Return what the columns of a query hold."""
-    return [name if value is None else _value(value) for name, value in query.columns]
+def list_column_values(query: Query) -> list[Value]:
+    """Return the values of a query's columns."""
+    return [name if value is None else _to_value(value) for name, value in query.columns]
 
 
-def keys_of(query: Query) -> list[tuple[Value, bool]]:
-    """Return what the rows are ordered by, and whether it descends; text without its cast."""
-    return [(_value(key), descending) for key, descending in query.order]
+def list_sort_keys(query: Query) -> list[tuple[Value, bool]]:
+    """Return the sort keys of a query, without casts, and whether each descends."""
+    return [(_to_value(key), descending) for key, descending in query.order]
 
 
-def _value(key: Expression) -> Value:
-    return key if isinstance(key, Call) and key.is_aggregate else variable_of(key)
+def _to_value(key: Expression) -> Value:
+    return key if isinstance(key, Call) and key.is_aggregate else get_value_variable(key)
 
 
-def groups_of(query: Query) -> list[Variable]:
-    """Return the variables that the rows are grouped by."""
-    return [variable_of(key) for key, _ in query.group_by]
+def list_group_variables(query: Query) -> list[Variable]:
+    """Return the variables by which the rows are grouped."""
+    return [get_value_variable(key) for key, _ in query.group_by]
 
 
-def having_of(query: Query) -> list[tuple[Call, str, Literal]]:
-    """Return the conditions on aggregates: each with its sign and its number."""
-    found = []
-    for one in query.having:
-        match one:
+def list_having(query: Query) -> list[tuple[Call, str, Literal]]:
+    """Return the conditions on aggregates, each as (aggregate, sign, number)."""
+    conditions = []
+    for condition in query.having:
+        match condition:
             case Call(sign, (Call() as call, Literal() as number)):
-                found.append((call, sign, number))
-    return found
+                conditions.append((call, sign, number))
+    return conditions
 
 
-def aggregates_of(query: Query) -> Iterator[Call]:
+def find_aggregates(query: Query) -> Iterator[Call]:
     """Yield the aggregates of the columns, the order and the conditions on groups."""
-    shown = (*values_of(query), *(key for key, _ in keys_of(query)))
-    yield from (one for one in shown if isinstance(one, Call))
-    yield from (call for call, _, _ in having_of(query))
+    values = (*list_column_values(query), *(key for key, _ in list_sort_keys(query)))
+    yield from (value for value in values if isinstance(value, Call))
+    yield from (call for call, _, _ in list_having(query))
 
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?|true|false")
 
 
-def text_of(term: Term) -> str:
-    """Return a constant as `term_of` reads it, numbers and truth values without quotation marks."""
+def format_term(term: Term) -> str:
+    """Format a constant for `parse_term`, numbers and truth values without quotation marks."""
     is_bare = isinstance(term, Literal) and _NUMBER.fullmatch(term.value)
-    return term.value if is_bare and term_of(term.value) == term else str(term)
+    return term.value if is_bare and parse_term(term.value) == term else str(term)
 
 
-def names_of(hints: Mapping[Variable, str]) -> dict[Variable, Variable]:
-    """Return a name for each variable, made of the words that hint at what it stands for."""
-    taken: dict[str, int] = {}
+def build_variable_names(hints: Mapping[Variable, str]) -> dict[Variable, Variable]:
+    """Return a name for each variable, built from words that describe its value."""
+    counts: dict[str, int] = {}
     names = {}
-    for numbered, hint in hints.items():
-        base = _name(hint)
-        taken[base] = taken.get(base, 0) + 1
-        names[numbered] = Variable(base if taken[base] == 1 else f"{base}_{taken[base]}")
+    for variable, hint in hints.items():
+        base = _to_variable_name(hint)
+        counts[base] = counts.get(base, 0) + 1
+        names[variable] = Variable(base if counts[base] == 1 else f"{base}_{counts[base]}")
     return names
 
 
-def named(query: Query, names: Mapping[Variable, Variable]) -> Query:
-    """Return a query with its variables named, aggregates after what they are of."""
-    known = dict(names)
-    made = {
-        alias: variable_of(value)
+def name_variables(query: Query, names: Mapping[Variable, Variable]) -> Query:
+    """Return a query with its variables renamed, aggregates after the variable they aggregate."""
+    new_names = dict(names)
+    sources = {
+        alias: get_value_variable(value)
         for node in walk(query)
         if isinstance(node, Query)
         for alias, value in node.columns
         if value is not None
     }
-    for alias, of in made.items():
-        while of in made:  # the highest of some numbers
-            of = made[of]
-        known[alias] = title(alias, of, names)
-    return rename_variables(query, known)
+    for alias, source in sources.items():
+        while source in sources:  # the highest of some numbers
+            source = sources[source]
+        new_names[alias] = build_column_name(alias, source, names)
+    return rename_variables(query, new_names)
 
 
-def title(alias: Variable, of: Variable, names: Mapping[Variable, Variable]) -> Variable:
-    """Return what a column is called if the variable that it is of is named."""
-    return Variable(alias.value.removesuffix(of.value) + names.get(of, of).value)
+def build_column_name(
+    alias: Variable, variable: Variable, names: Mapping[Variable, Variable]
+) -> Variable:
+    """Return the name of an aggregate's column after its variable is renamed."""
+    return Variable(alias.value.removesuffix(variable.value) + names.get(variable, variable).value)
 
 
 @lru_cache(maxsize=4096)
-def _name(hint: str) -> str:
-    kept = "".join(c if _is_name_char(c) else "_" for c in folded(hint))
-    base = re.sub("_+", "_", kept).strip("_")[:40].strip("_") or "thing"
+def _to_variable_name(hint: str) -> str:
+    cleaned = "".join(c if _is_name_char(c) else "_" for c in folded(hint))
+    base = re.sub("_+", "_", cleaned).strip("_")[:40].strip("_") or "thing"
     return base if base[0].isalpha() else "n" + base
 
 
 def _is_name_char(character: str) -> bool:
-    """Whether a variable's name may hold it: letters and digits, but not ² or ª."""
+    """Return whether a variable's name may contain a character: letters and digits, not ² or ª."""
     if character.isascii():
         return character.isalnum()
     return character >= "\u00c0" and (character.isalpha() or character.isdecimal())

@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from askgraph.atomic_files import no_space
+from askgraph.atomic_files import to_no_space_error
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.server import sparql
 from askgraph.server.auth.identify import BehindProxy, VisitorCookie, check_rules
@@ -102,7 +102,7 @@ async def _handle_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _handle_full_disk(request: Request, error: Exception) -> JSONResponse:
     """Answer for a disk that is full; other errors of the system are bugs."""
-    full = no_space("the server cannot keep this", error)
+    full = to_no_space_error("the server cannot keep this", error)
     if full is None:
         raise error
     return problem_response(problem_of(full))

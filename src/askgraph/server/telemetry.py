@@ -20,7 +20,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.types import Scope
 
-from askgraph.errors import LEFT_ALONE, WITHOUT_MODEL
+from askgraph.errors import COOLDOWN_PHRASE, WITHOUT_MODEL_PREFIX
 from askgraph.server.runs import RunView
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace.settings import graph_settings, model_tables
@@ -368,9 +368,9 @@ class Metrics:
             self._add("tokens", run.method, by=usage.input_tokens + usage.output_tokens)
             self._add("money", run.method, by=usage.money)
         said = (run.answer and run.answer.cut_short) or (run.problem and run.problem.detail) or ""
-        if LEFT_ALONE in said:
+        if COOLDOWN_PHRASE in said:
             self._add("questions_without_model", run.method, "left alone")
-        elif said.startswith(WITHOUT_MODEL):
+        elif said.startswith(WITHOUT_MODEL_PREFIX):
             self._add("questions_without_model", run.method, "failed")
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:

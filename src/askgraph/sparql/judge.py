@@ -14,7 +14,7 @@ from typing import NoReturn, cast, get_args
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.deadline import at_most, over
+from askgraph.deadline import clamp_timeout, describe_expiry
 from askgraph.errors import ForbiddenQuery, QueryError, QuerySyntaxError, TimedOut
 from askgraph.sparql import Nested, QueryText, walk
 from askgraph.sparql.lexer import Token, fail, lexed, position, unescaped, with_declared
@@ -337,9 +337,9 @@ def in_time(seconds: float) -> float:
 
     Raises `TimedOut` if it has none left: then nothing is sent.
     """
-    left = at_most(seconds)
+    left = clamp_timeout(seconds)
     if not left:
-        raise TimedOut(over() or "a request has no time at all")
+        raise TimedOut(describe_expiry() or "a request has no time at all")
     return left
 
 

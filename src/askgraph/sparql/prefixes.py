@@ -305,7 +305,7 @@ def _is_after_number(chunk: str, at: int) -> bool:
     return word[1:2].islower() and (word[0].isupper() or (len(word) == 3 and word.islower()))
 
 
-def local_name(iri: str) -> str:
+def get_local_name(iri: str) -> str:
     """Return the words of an IRI's local part, or "" if it is a code."""
     words = words_of_local_name(iri)
     letters = sum(c.isalpha() for c in words)

@@ -107,12 +107,11 @@ def laid_out(query: Query, prefixes: PrefixMap, labels: Mapping[str, str] | None
     return Written.of(by_subject(query), names.finished(Lines(names).query(query)))
 
 
-def plain_text(query: Query, prefixes: PrefixMap, own: Iterable[tuple[str, str]] = ()) -> Written:
-    """Return a query with one pattern a line, each with its subject, in the order of the tree.
-
-    `own` are the predicates that a graph has in place of others: the text is over these.
-    """
-    names = dict(own)
+def render_query(
+    query: Query, prefixes: PrefixMap, types: Iterable[tuple[str, str]] = ()
+) -> Written:
+    """Render a query with one pattern per line, using the graph's own predicates."""
+    names = dict(types)
     body = "\n".join(_Plain(Names(prefixes, {})).query(renamed(query, names) if names else query))
     header = prefixes.header(body)
     return Written.of(query, f"{header}\n{body}" if header else body)

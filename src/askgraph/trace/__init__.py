@@ -2,7 +2,7 @@
 
 A `Trace` is the only state of a run: one JSON line a step, the same bytes for log, stream, report
 and page. A method that is no agent asks its graphs through `heard`: what they say is kept with a
-run that `askgraph.methods.tools.replay.with_heard` reads, and given again in a replay.
+run that `askgraph.methods.tools.replay.record_graph_responses` reads, and given again in a replay.
 
 What lives here: these types and their JSON (`codec`). May import: `llm`, `sparql` and the modules
 below them. Start reading at `Trace`.

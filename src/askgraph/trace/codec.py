@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from askgraph.atomic_files import write_whole
+from askgraph.atomic_files import write_text_atomically
 from askgraph.errors import SetupError
 from askgraph.sparql.results import SelectResult, from_json, to_json
 from askgraph.trace import Question, Step, Trace
@@ -223,7 +223,7 @@ def write_trace(path: Path, trace: Trace, head: Head | None = None) -> None:
     cannot be written.
     """
     try:
-        write_whole(path, trace_text(trace, head))
+        write_text_atomically(path, trace_text(trace, head))
     except OSError as error:
         raise SetupError(f"cannot write the trace {path}: {error.strerror or error}") from error
 

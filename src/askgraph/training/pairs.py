@@ -1,11 +1,11 @@
-"""Lessons and pairs: what language models learn from, made of questions and graphs.
+"""Lessons and pairs: training data for language models, built from questions and graphs.
 
-A lesson is a question with graph search's candidates, each run and worth the F1 of what it gives. A
-pair is a question with what a query may name, and the query.
+A lesson is a question with graph search's candidates, each with the F1 of its result. A pair is a
+question with the terms that a query may use, and the query.
 
-Query-based KGQA (NLDB 2025, section 4.3 and appendix C): the candidates of a question are those
-that its gold query names, and among them wrong ones that linking would bring along, which are
-nearest to the right ones by BM25. A question comes in one to three copies with other wrong ones.
+Query-based KGQA (NLDB 2025, section 4.3 and appendix C): the terms of a question are those of its
+gold query, mixed with wrong ones that linking would add, namely the nearest by BM25. A question
+yields one to three copies with different wrong terms.
 """
 
 import asyncio
@@ -20,47 +20,56 @@ from pathlib import Path
 
 from askgraph import plugins
 from askgraph.errors import AskgraphError, QueryError, QuerySyntaxError, SetupError
-from askgraph.evaluation import Table
-from askgraph.evaluation.by_name import by_name
-from askgraph.evaluation.files import json_line, replaced
-from askgraph.evaluation.questions import GoldQuestion, query_table
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.by_name import score_by_name
+from askgraph.evaluation.files import format_json_line, replace_file
+from askgraph.evaluation.questions import GoldQuestion, run_query
 from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
 from askgraph.llm import Choice, LanguageModel, Options, completed
 from askgraph.llm.structured import takes_grammar
-from askgraph.methods.writing import Listed
-from askgraph.methods.writing.grown import CONSIDERED, listed_of, readings_of
-from askgraph.methods.writing.model_writer import query_grammar
-from askgraph.methods.writing.prompt import THEN, messages, query_in, target
+from askgraph.methods.writing import ListedTerm
+from askgraph.methods.writing.graph_search_writer import (
+    MAX_CLUSTERS,
+    list_terms_of_queries,
+    verbalize_candidates,
+)
+from askgraph.methods.writing.model_writer import build_query_grammar
+from askgraph.methods.writing.prompt import THEN, build_messages, build_target, parse_query
 from askgraph.methods.writing.references import (
     FORMS,
     NAMES,
     REFERENCES,
     References,
-    gold_terms,
-    terms_in,
-    value_text,
+    collect_required_terms,
+    list_required_terms,
+    parse_literal_text,
 )
 from askgraph.search.decide import estimate_confidence
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
-from askgraph.search.rank import clusters, weights_for
+from askgraph.search.rank import cluster_candidates, load_weights
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.rewrite.canonical import canonical_query
-from askgraph.sparql.serializer import plain_text
+from askgraph.sparql.serializer import render_query
 
-RIGHT = 0.999
-"""From this worth on a candidate is right."""
+MIN_RIGHT_SCORE = 0.999
+"""A candidate with at least this F1 is right."""
 
-_SECONDS = 2.0  # for a candidate's query
+_QUERY_TIMEOUT_SECONDS = 2.0  # for a candidate's query
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A candidate: in words, its query, its score in graph search, its worth (F1), if it is empty.
+class LessonCandidate:
+    """A candidate of graph search.
 
-    The query is in SPARQL with whole IRIs.
+    Attributes:
+        words: The query in words.
+        query: The query, in SPARQL with full IRIs.
+        score: Score in graph search.
+        worth: F1 of its result.
+        empty: Whether its result is empty.
     """
 
     words: str
@@ -72,69 +81,77 @@ class Reading:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A question and gold's query, graph search's confidence (0–1), its best candidates in order.
+    """A question with its gold query and graph search's best candidates, in order.
 
-    `terms` are what the candidates and gold name.
+    `confidence` is graph search's, 0 to 1. `terms` are those of the candidates and gold.
     """
 
     id: str
     text: str
     gold: str
     confidence: float
-    readings: tuple[Reading, ...]
-    terms: tuple[Listed, ...] = ()
+    readings: tuple[LessonCandidate, ...]
+    terms: tuple[ListedTerm, ...] = ()
 
     @property
-    def wanted(self) -> str:
-        """The best candidate's query that is right; gold's if none is."""
-        return next((one.query for one in self.readings if one.worth >= RIGHT), self.gold)
+    def target_query(self) -> str:
+        """The first right candidate's query, or gold's if no candidate is right."""
+        return next(
+            (candidate.query for candidate in self.readings if candidate.worth >= MIN_RIGHT_SCORE),
+            self.gold,
+        )
 
 
-async def lesson_of(
+async def build_lesson(
     question: GoldQuestion,
     query: str,
-    gold: Table,
+    gold: ResultTable,
     graph: KnowledgeGraph,
     *,
     names: Mapping[str, Set[Cell]],
     ranking: str = "",
 ) -> Lesson:
-    """Return the lesson of a question over a graph that lies here; `query` gives `gold`.
+    """Build the lesson of a question over a local graph.
 
-    Candidates are scored by the weights of the file `ranking`, by the package's if it is empty. A
-    thing where gold has one of its `names` counts.
+    Args:
+        question: The question.
+        query: The gold query.
+        gold: The result of the gold query.
+        graph: A graph with arrays.
+        names: Names of resources; a resource counts where gold has one of its names.
+        ranking: File of ranking weights; empty for those of the package.
     """
     assert graph.arrays is not None
-    linked = link_text(question.text, question.language, graph.names)
+    links = link_text(question.text, question.language, graph.names)
     schema = build_schema(graph.arrays, graph.profile)
-    weights = weights_for(graph.name, ranking)
-    proposal = await asyncio.to_thread(propose_from_links, linked, schema, weights=weights)
-    every = clusters(proposal.candidates)
-    found = every[:CONSIDERED]
-    words = await readings_of(found, proposal, graph)
+    weights = load_weights(graph.name, ranking)
+    proposal = await asyncio.to_thread(propose_from_links, links, schema, weights=weights)
+    all_clusters = cluster_candidates(proposal.candidates)
+    considered = all_clusters[:MAX_CLUSTERS]
+    words = await verbalize_candidates(considered, proposal, graph)
     readings = []
-    for cluster, said in zip(found, words, strict=True):
-        text = plain_text(cluster.best.query, graph.prefixes)
+    for cluster, description in zip(considered, words, strict=True):
+        text = render_query(cluster.best.query, graph.prefixes)
         try:
-            table = await query_table(text, graph.endpoint, timeout=_SECONDS)
-            worth, empty = by_name(table, gold, names).f1, not table.rows
+            table = await run_query(text, graph.endpoint, timeout=_QUERY_TIMEOUT_SECONDS)
+            worth, empty = score_by_name(table, gold, names).f1, not table.rows
         except AskgraphError:
             worth, empty = 0.0, True
-        readings.append(Reading(said, text, cluster.score, worth, empty))
-    terms = await listed_of(
-        [*(one.query for one in readings), query], graph, proposal.reading.language
+        readings.append(LessonCandidate(description, text, cluster.score, worth, empty))
+    terms = await list_terms_of_queries(
+        [*(candidate.query for candidate in readings), query], graph, proposal.question.language
     )
     return Lesson(
         question.id,
         question.text,
         query,
-        estimate_confidence(proposal, every),
+        estimate_confidence(proposal, all_clusters),
         tuple(readings),
         terms,
     )
 
 
-_KEYS = {
+_INDEX_NAMES = {
     Kind.ENTITY: "entities",
     Kind.CLASS: "entities",
     Kind.PREDICATE: "properties",
@@ -143,57 +160,57 @@ _KEYS = {
 
 
 @dataclass(frozen=True, eq=False)
-class NearTerms:
+class TermSearch:
     """Searches the terms of one graph by BM25; `classes` are the IRIs of its classes."""
 
     indices: Mapping[str, SearchIndex[Resource]]
     labels: Mapping[str, str]
     classes: frozenset[str]
 
-    def listed(self, kind: Kind, target: str) -> Listed:
-        """Return a term with its label, made of the IRI or the value if the graph has none."""
+    def get_term(self, kind: Kind, target: str) -> ListedTerm:
+        """Return a term with its label, derived from the IRI or value if the graph has none."""
         if kind is Kind.VALUE:
-            return Listed(kind, target, value_text(target), score=1.0)
+            return ListedTerm(kind, target, parse_literal_text(target), score=1.0)
         label = self.labels.get(target) or words_of_local_name(target) or target
-        return Listed(kind, target, label, score=1.0)
+        return ListedTerm(kind, target, label, score=1.0)
 
-    def near(self, kind: Kind, label: str, limit: int) -> list[Listed]:
-        """Return the terms of a kind whose names are most like a label, itself among them."""
-        index = self.indices[_KEYS[kind]]
+    def find_similar(self, kind: Kind, label: str, limit: int) -> list[ListedTerm]:
+        """Return the terms of a kind whose names are most similar to a label, itself included."""
+        index = self.indices[_INDEX_NAMES[kind]]
         if kind is Kind.CLASS:
             hits = index.search(label, limit=limit, within=self.classes)
         else:
             hits = index.search(label, limit=limit + min(len(self.classes), 100))
-        found = [hit.item.iri for hit in hits]
+        iris = [hit.item.iri for hit in hits]
         if kind is Kind.ENTITY:
-            found = [iri for iri in found if iri not in self.classes]
-        return [self.listed(kind, iri) for iri in found[:limit]]
+            iris = [iri for iri in iris if iri not in self.classes]
+        return [self.get_term(kind, iri) for iri in iris[:limit]]
 
 
 @contextmanager
-def near_terms(graph: KnowledgeGraph) -> Iterator[NearTerms]:
-    """Index the terms of a graph by BM25 for a while; its indices are read, or built, for that."""
-    made: dict[str, SearchIndex[Resource]] = {}
+def open_term_search(graph: KnowledgeGraph) -> Iterator[TermSearch]:
+    """Build a temporary BM25 index of a graph's terms; loads or builds the graph's indices."""
+    indices: dict[str, SearchIndex[Resource]] = {}
     labels: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for key in dict.fromkeys(_KEYS.values()):
+        for key in dict.fromkeys(_INDEX_NAMES.values()):
             resources = list(graph.indices[key].resources())  # type: ignore[attr-defined]
-            labels.update((each.iri, each.label) for each in resources)
+            labels.update((resource.iri, resource.label) for resource in resources)
             build = plugins.load("index", "bm25").build  # type: ignore[attr-defined]
-            made[key] = build(resources, Path(folder) / key)
-        classes = frozenset(each.iri for each in graph.profile.classes)
-        yield NearTerms(made, labels, classes)
+            indices[key] = build(resources, Path(folder) / key)
+        classes = frozenset(resource.iri for resource in graph.profile.classes)
+        yield TermSearch(indices, labels, classes)
 
 
-_COPIES = (1, 2, 3)
-_CHANCES = (0.5, 0.25, 0.25)
-_NEAREST = 5  # wrong candidates of each right one, of which one to three are taken
-_MOST = 3
+_COPY_COUNTS = (1, 2, 3)
+_COPY_WEIGHTS = (0.5, 0.25, 0.25)
+_MAX_SIMILAR_COUNT = 5  # wrong candidates of each right one, of which one to three are taken
+_MAX_WRONG_COUNT = 3
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question and its gold query; with `then`, the query that goes on from it (`?IT`)."""
+class TrainingQuestion:
+    """A question and its gold query; `then` is the query that continues from it (`?IT`)."""
 
     id: str
     text: str
@@ -202,122 +219,139 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A question, what a query may name, and the reply that is wanted, which names it so.
+class TrainingPair:
+    """A question, the terms that a query may use, and the expected reply in those terms.
 
-    The `form` of the reply is one of `askgraph.methods.writing.references.FORMS`.
+    `form` is one of `askgraph.methods.writing.references.FORMS`.
     """
 
     id: str
     question: str
-    listed: tuple[Listed, ...]
+    listed: tuple[ListedTerm, ...]
     target: str
     form: str = REFERENCES
 
     @property
     def references(self) -> References:
-        """What is listed, as the reply names it."""
+        """The listed terms, as the reply refers to them."""
         return References(self.listed, self.form)
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A question whose query cannot be written with references, and why."""
+class SkippedQuestion:
+    """A question whose query cannot be written with references, and the reason."""
 
     id: str
     reason: str
 
 
-def made_pairs(
-    asked: Iterable[Asked],
-    terms: NearTerms,
+def build_pairs(
+    questions: Iterable[TrainingQuestion],
+    terms: TermSearch,
     *,
     seed: int = 42,
     copies: bool = True,
     form: str = REFERENCES,
-) -> Iterator[Pair | LeftOut]:
+) -> Iterator[TrainingPair | SkippedQuestion]:
     """Yield the pairs of each question, in order; without `copies`, one of each.
 
-    The same seed gives the same pairs of a question, whatever stands around it.
+    The pairs of a question depend on it and the seed only, not on other questions.
     """
-    for one in asked:
-        chance = random.Random(f"{seed} {one.id}")
+    for question in questions:
+        rng = random.Random(f"{seed} {question.id}")
         try:
-            found = [*gold_terms(one.query), *(gold_terms(one.then) if one.then else ())]
-            needed = [terms.listed(kind, name) for kind, name in dict.fromkeys(found)]
-        except QuerySyntaxError as problem:
-            yield LeftOut(one.id, str(problem))
+            gold_term_list = [
+                *list_required_terms(question.query),
+                *(list_required_terms(question.then) if question.then else ()),
+            ]
+            required_terms = [
+                terms.get_term(kind, name) for kind, name in dict.fromkeys(gold_term_list)
+            ]
+        except QuerySyntaxError as error:
+            yield SkippedQuestion(question.id, str(error))
             continue
-        number = chance.choices(_COPIES, _CHANCES)[0] if copies else 1
-        for copy in range(number):
-            listed = [*needed, *_wrong(needed, terms, chance)]
-            chance.shuffle(listed)
+        copy_count = rng.choices(_COPY_COUNTS, _COPY_WEIGHTS)[0] if copies else 1
+        for copy in range(copy_count):
+            candidates = [*required_terms, *_sample_wrong_terms(required_terms, terms, rng)]
+            rng.shuffle(candidates)
             try:
-                wanted = target(one.query, References(listed, form), then=one.then)
-            except QuerySyntaxError as problem:
-                yield LeftOut(one.id, str(problem))
+                reply = build_target(
+                    question.query, References(candidates, form), next_query=question.then
+                )
+            except QuerySyntaxError as error:
+                yield SkippedQuestion(question.id, str(error))
                 break
-            yield Pair(
-                f"{one.id}#{copy}" if copy else one.id, one.text, tuple(listed), wanted, form
+            yield TrainingPair(
+                f"{question.id}#{copy}" if copy else question.id,
+                question.text,
+                tuple(candidates),
+                reply,
+                form,
             )
 
 
-def pair_of(lesson: Lesson, *, seed: int = 42, form: str = NAMES) -> Pair | LeftOut:
-    """Return the pair of a lesson: what its candidates name is listed, in an order by the seed.
+def build_pair(
+    lesson: Lesson, *, seed: int = 42, form: str = NAMES
+) -> TrainingPair | SkippedQuestion:
+    """Build the pair of a lesson: the terms of its candidates, in an order set by the seed.
 
-    The reply is the best candidate that is right; if none is, gold, and what it names besides.
+    The reply is the best right candidate; if no candidate is right, gold, whose terms are added.
     """
     try:
-        named = terms_in([*(one.query for one in lesson.readings), lesson.wanted])
-        listed = [one for one in lesson.terms if (one.kind, one.target) in named]
-        random.Random(f"{seed} {lesson.id}").shuffle(listed)
-        wanted = target(lesson.wanted, References(listed, form))
-    except QuerySyntaxError as problem:
-        return LeftOut(lesson.id, str(problem))
-    return Pair(lesson.id, lesson.text, tuple(listed), wanted, form)
+        used_terms = collect_required_terms(
+            [*(item.query for item in lesson.readings), lesson.target_query]
+        )
+        terms = [item for item in lesson.terms if (item.kind, item.target) in used_terms]
+        random.Random(f"{seed} {lesson.id}").shuffle(terms)
+        reply = build_target(lesson.target_query, References(terms, form))
+    except QuerySyntaxError as error:
+        return SkippedQuestion(lesson.id, str(error))
+    return TrainingPair(lesson.id, lesson.text, tuple(terms), reply, form)
 
 
-def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
-    """Write pairs as lines of JSON over what was there; return how many.
+def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> int:
+    """Write pairs as lines of JSON, replacing the file; return their number.
 
-    Raises `SetupError` if there are none, and leaves what was there.
+    Raises:
+        SetupError: There are no pairs; the file is left unchanged.
     """
-    number = 0
-    with replaced(path) as file:
+    count = 0
+    with replace_file(path) as file:
         for pair in pairs:
-            number += 1
+            count += 1
             listed = [
-                {"kind": one.kind.name.lower(), "target": one.target, "label": one.label}
-                | ({"description": one.description} if one.description else {})
-                for one in pair.listed
+                {"kind": term.kind.name.lower(), "target": term.target, "label": term.label}
+                | ({"description": term.description} if term.description else {})
+                for term in pair.listed
             ]
             form = {"form": pair.form} if pair.form != REFERENCES else {}
-            asked = {
+            fields = {
                 "id": pair.id,
                 "question": pair.question,
                 "listed": listed,
                 "target": pair.target,
             }
-            file.write(json_line({**asked, **form}))
-        if not number:
+            file.write(format_json_line({**fields, **form}))
+        if not count:
             raise SetupError(f"no question makes a pair, so {path} is not written")
-    return number
+    return count
 
 
-def read_pairs(paths: Sequence[Path]) -> tuple[tuple[Pair, ...], str]:
+def read_pairs(paths: Sequence[Path]) -> tuple[tuple[TrainingPair, ...], str]:
     """Read files of pairs; return them, and the SHA-256 of the files in their order.
 
-    Raises `SetupError` for a file that is missing, empty or holds anything else.
+    Raises:
+        SetupError: A file is missing, empty or invalid.
     """
     digest = hashlib.sha256()
-    pairs: list[Pair] = []
+    pairs: list[TrainingPair] = []
     for path in paths:
         try:
             content = path.read_bytes()
-        except OSError as problem:
+        except OSError as error:
             raise SetupError(
-                f"cannot read {path}: {problem.strerror}; 'askgraph finetune pairs' makes one"
-            ) from problem
+                f"cannot read {path}: {error.strerror}; 'askgraph finetune pairs' makes one"
+            ) from error
         digest.update(content)
         for number, line in enumerate(content.splitlines(), start=1):
             try:
@@ -326,46 +360,60 @@ def read_pairs(paths: Sequence[Path]) -> tuple[tuple[Pair, ...], str]:
                 if isinstance(listed, str):
                     raise TypeError("listed")
                 terms = tuple(
-                    Listed(
-                        Kind[one["kind"].upper()],
-                        one["target"],
-                        one["label"],
-                        one.get("description", ""),
+                    ListedTerm(
+                        Kind[entry["kind"].upper()],
+                        entry["target"],
+                        entry["label"],
+                        entry.get("description", ""),
                     )
-                    for one in listed
+                    for entry in listed
                 )
-                question, wanted = str(record["question"]), str(record["target"])
+                question, reply = str(record["question"]), str(record["target"])
                 if (form := str(record.get("form", REFERENCES))) not in FORMS:
                     raise ValueError(f"there is no form {form!r}")
-                pairs.append(Pair(str(record["id"]), question, terms, wanted, form))
-            except (ValueError, KeyError, TypeError) as problem:
+                pairs.append(TrainingPair(str(record["id"]), question, terms, reply, form))
+            except (ValueError, KeyError, TypeError) as error:
                 raise SetupError(
                     f"{path}, line {number}: no pair; askgraph finetune pairs makes them"
-                ) from problem
+                ) from error
     if not pairs:
         raise SetupError(f"{', '.join(map(str, paths))}: there are no pairs to train on")
     return tuple(pairs), digest.hexdigest()
 
 
-def _wrong(needed: Sequence[Listed], terms: NearTerms, chance: random.Random) -> list[Listed]:
-    """One to three of the nearest wrong candidates of each right one, none twice."""
-    right = {(each.kind, each.target) for each in needed}
-    found: dict[tuple[Kind, str], Listed] = {}
-    for each in needed:
-        near = terms.near(each.kind, each.label, _NEAREST + len(needed))
-        near = [one for one in near if (one.kind, one.target) not in right][:_NEAREST]
-        number = min(len(near), chance.randint(1, _MOST))
-        found.update(((one.kind, one.target), one) for one in chance.sample(near, number))
-    return list(found.values())
+def _sample_wrong_terms(
+    required_terms: Sequence[ListedTerm], terms: TermSearch, rng: random.Random
+) -> list[ListedTerm]:
+    """Return one to three of the nearest wrong candidates of each right one, without repeats."""
+    required_keys = {(term.kind, term.target) for term in required_terms}
+    sampled: dict[tuple[Kind, str], ListedTerm] = {}
+    for term in required_terms:
+        similar = terms.find_similar(
+            term.kind, term.label, _MAX_SIMILAR_COUNT + len(required_terms)
+        )
+        similar = [
+            candidate
+            for candidate in similar
+            if (candidate.kind, candidate.target) not in required_keys
+        ][:_MAX_SIMILAR_COUNT]
+        count = min(len(similar), rng.randint(1, _MAX_WRONG_COUNT))
+        sampled.update(
+            ((candidate.kind, candidate.target), candidate)
+            for candidate in rng.sample(similar, count)
+        )
+    return list(sampled.values())
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class PairEvaluation:
     """Counts over pairs and hypotheses.
 
-    `first` are the pairs whose first hypothesis is the gold query, up to names of variables and
-    order; `among` those if any is. `sound` are the hypotheses that parse and name only listed
-    candidates.
+    Attributes:
+        pairs: Pairs.
+        first: Pairs whose first hypothesis is the gold query, up to variable names and order.
+        among: Pairs with any such hypothesis.
+        hypotheses: Hypotheses.
+        sound: Hypotheses that parse and use listed candidates only.
     """
 
     pairs: int
@@ -375,50 +423,51 @@ class Evaluated:
     sound: int
 
 
-async def evaluated(
+async def evaluate_pairs(
     model: LanguageModel,
-    pairs: Sequence[Pair],
+    pairs: Sequence[TrainingPair],
     *,
     n: int = 1,
     beams: bool = False,
     constrained: bool = True,
     max_tokens: int = 300,
     progress: Callable[[str, int, int | None], None] = lambda what, done, total: None,
-) -> Evaluated:
-    """Ask for each pair's query and compare; see `PromptedWriter` for the options.
+) -> PairEvaluation:
+    """Ask for the query of each pair and compare it with gold; options as in `PromptedWriter`.
 
-    Raises `SetupError` for a pair whose own query is none, before anything is asked.
+    Raises:
+        SetupError: The target of a pair is not a query; raised before the model is asked.
     """
-    wanted = [_gold(pair) for pair in pairs]
+    gold_queries = [_parse_gold(pair) for pair in pairs]
     first = among = hypotheses = sound = 0
-    for done, (pair, gold) in enumerate(zip(pairs, wanted, strict=True)):
-        progress("asking", done, len(pairs))
+    for index, (pair, gold) in enumerate(zip(pairs, gold_queries, strict=True)):
+        progress("asking", index, len(pairs))
         references = pair.references
         options = Options(n=n, max_tokens=max_tokens, temperature=None if n > 1 else 0.0)
         if beams and n > 1:
             options["beams"] = True
         if constrained and takes_grammar(model):
-            options["grammar"] = query_grammar(references, chains=THEN in pair.target)
-        asked = messages(pair.question, references)
-        choices = (await completed(model.complete(asked, **options))).choices
-        queries = [_canonical(choice, references) for choice in choices]
+            options["grammar"] = build_query_grammar(references, chains=THEN in pair.target)
+        prompt = build_messages(pair.question, references)
+        choices = (await completed(model.complete(prompt, **options))).choices
+        queries = [_parse_reply(choice, references) for choice in choices]
         first += queries[:1] == [gold]
         among += gold in queries
         hypotheses += len(queries)
         sound += len(queries) - queries.count("")
-    return Evaluated(len(pairs), first, among, hypotheses, sound)
+    return PairEvaluation(len(pairs), first, among, hypotheses, sound)
 
 
-def _gold(pair: Pair) -> str:
+def _parse_gold(pair: TrainingPair) -> str:
     try:
-        return canonical_query(query_in(pair.target, pair.references))
-    except QueryError as problem:
-        raise SetupError(f"the pair {pair.id!r} wants no query: {problem}") from problem
+        return canonical_query(parse_query(pair.target, pair.references))
+    except QueryError as error:
+        raise SetupError(f"the pair {pair.id!r} wants no query: {error}") from error
 
 
-def _canonical(choice: Choice, references: References) -> str:
-    """Return a reply's query whatever its variables' names; empty if it is no query."""
+def _parse_reply(choice: Choice, references: References) -> str:
+    """Return the canonical query of a reply; empty if it is not a query."""
     try:
-        return canonical_query(query_in(choice.text, references))
+        return canonical_query(parse_query(choice.text, references))
     except QueryError:
         return ""

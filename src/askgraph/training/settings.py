@@ -1,4 +1,4 @@
-"""The settings of a training, and those that the paper gives."""
+"""The settings of a training, and presets such as the paper's."""
 
 import json
 import os
@@ -15,11 +15,21 @@ from askgraph.errors import SetupError
 class TrainSettings:
     """Settings of a training; the defaults are those of query-based KGQA (NLDB 2025, appendix C).
 
-    `length` is in tokens, prompt and reply together: what is longer is left out. `batch` is of one
-    device, and `gather` batches make one step. `rate` is of learning, after `warmup` steps; it
-    falls linearly to 0. `lora` trains adapters of `rank`, `alpha` and `dropout` on all linear
-    layers and leaves the model as it is. `evaluations` is how often in an epoch the loss on other
-    pairs is measured and a checkpoint saved. `dtype` is a type of torch.
+    Attributes:
+        length: Maximum tokens of prompt and reply; longer pairs are skipped.
+        epochs: Number of epochs.
+        batch: Batch size per device.
+        gather: Batches per step.
+        rate: Learning rate after warm-up; it decreases linearly to 0.
+        warmup: Warm-up steps.
+        decay: Weight decay.
+        seed: Random seed.
+        lora: Train adapters on all linear layers and leave the model unchanged.
+        rank: Rank of the adapters.
+        alpha: Scale of the adapters.
+        dropout: Dropout of the adapters.
+        evaluations: Evaluations on held-out pairs, and checkpoints, per epoch.
+        dtype: A torch type.
     """
 
     length: int = 1024
@@ -38,7 +48,11 @@ class TrainSettings:
     dtype: str = "float32"
 
     def __post_init__(self) -> None:
-        """Refuse values that cannot be: `SetupError`."""
+        """Validate the values.
+
+        Raises:
+            SetupError: A value is out of range.
+        """
         for name in ("length", "epochs", "batch", "gather", "rate", "rank", "alpha", "evaluations"):
             if not getattr(self, name) > 0:
                 raise SetupError(f"{name} is {getattr(self, name)}; it must be more than 0")
@@ -52,66 +66,72 @@ PRESETS = {
     "paper-lora": TrainSettings(lora=True),
     "quick": TrainSettings(epochs=30, rate=3e-3, warmup=10, length=512),
 }
-"""Settings by name: the paper's, whole and with adapters, and those of a tiny model."""
+"""Settings by name: the paper's, full and with adapters, and settings for a tiny model."""
 
 
-def preset(name: str, **changes: Any) -> TrainSettings:
-    """Return the settings of a name, with what is given in place of theirs; None changes nothing.
+def build_settings(name: str, **changes: Any) -> TrainSettings:
+    """Return a preset with changes; None leaves a setting as it is.
 
-    Raises `SetupError` for a name or setting that there is not.
+    Raises:
+        SetupError: The preset or a setting is unknown.
     """
     if name not in PRESETS:
         raise SetupError(f"no preset {name!r}; there are {', '.join(PRESETS)}")
-    given = {key: value for key, value in changes.items() if value is not None}
-    if unknown := given.keys() - {field.name for field in fields(TrainSettings)}:
+    overrides = {key: value for key, value in changes.items() if value is not None}
+    if unknown := overrides.keys() - {field.name for field in fields(TrainSettings)}:
         raise SetupError(f"no setting {', '.join(sorted(unknown))} of a training")
-    return TrainSettings(**{**asdict(PRESETS[name]), **given})
+    return TrainSettings(**{**asdict(PRESETS[name]), **overrides})
 
 
-_PARTS = ("optimizer.pt", "scheduler.pt")
+_CHECKPOINT_FILES = ("optimizer.pt", "scheduler.pt")
 
 
-def begun(folder: Path, plan: Mapping[str, object]) -> Mapping[str, Any] | None:
-    """Return the result of a training of this plan, None if it has none yet.
+def load_result(folder: Path, plan: Mapping[str, object]) -> Mapping[str, Any] | None:
+    """Return the result of a training with this plan; None if it has not finished.
 
-    Raises `SetupError` if the folder holds another training, or something else.
+    Raises:
+        SetupError: The folder holds another training, or other files.
     """
     file = folder / "training.json"
     if not file.exists():
-        first = int(os.environ.get("RANK", "0")) == 0  # the others may meet what it begins
-        if first and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        is_first_process = (
+            int(os.environ.get("RANK", "0")) == 0
+        )  # the others may meet what it begins
+        if is_first_process and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise SetupError(f"the folder {folder} holds something else: name an empty one")
         return None
     try:
-        there = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as problem:
-        raise SetupError(f"{file} cannot be read ({problem}): name another folder") from problem
-    if not isinstance(there, dict):
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SetupError(f"{file} cannot be read ({error}): name another folder") from error
+    if not isinstance(content, dict):
         raise SetupError(f"{file} is of no training: name another folder")
-    if different := [key for key in plan if there.get(key) != plan[key]]:
+    if changed_keys := [key for key in plan if content.get(key) != plan[key]]:
         raise SetupError(
-            f"{folder} holds a training with another {' and '.join(different)}: name another "
+            f"{folder} holds a training with another {' and '.join(changed_keys)}: name another "
             "folder, or train with what training.json says"
         )
-    result: Mapping[str, Any] | None = there.get("result")
+    result: Mapping[str, Any] | None = content.get("result")
     return result
 
 
-def last_whole_checkpoint(folder: Path) -> str | None:
-    """Return the newest checkpoint that was written to its end; None if there is none."""
-    found = [
+def find_last_checkpoint(folder: Path) -> str | None:
+    """Return the newest complete checkpoint; None without one."""
+    checkpoints = [
         (int(number), path)
         for path in folder.glob("checkpoint-*")
         if (number := path.name.rpartition("-")[2]).isdigit()
     ]
-    return next((str(path) for _, path in sorted(found, reverse=True) if _is_whole(path)), None)
+    return next(
+        (str(path) for _, path in sorted(checkpoints, reverse=True) if _is_complete(path)), None
+    )
 
 
-def _is_whole(checkpoint: Path) -> bool:
+def _is_complete(checkpoint: Path) -> bool:
     from safetensors import SafetensorError, safe_open  # of the extra `local`: settings need none
 
     weights = list(checkpoint.glob("*.safetensors"))
-    if not weights or not all(zipfile.is_zipfile(checkpoint / part) for part in _PARTS):
+    if not weights or not all(zipfile.is_zipfile(checkpoint / name) for name in _CHECKPOINT_FILES):
         return False
     try:
         json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))

@@ -1,11 +1,11 @@
-"""Training of a model on pairs: whole or by adapters, on a processor or many GPUs, resumable.
+"""Training of a model on pairs: full or with adapters, on a CPU or many GPUs, resumable.
 
     askgraph finetune train models/qwen pairs.jsonl --output models/ours
     accelerate launch -m askgraph finetune train …      # several GPUs
 
-The folder of the output holds `checkpoints/`, from which a training goes on that was stopped, the
-curve of the loss (`log.jsonl`, and `loss.svg` if altair is installed), `training.json` and, at
-the end, the model with its card.
+The output folder holds `checkpoints/`, from which an interrupted training resumes, the loss curve
+(`log.jsonl`, and `loss.svg` if altair is installed), `training.json` and, at the end, the model
+with its card.
 """
 
 import json
@@ -23,23 +23,23 @@ from datasets import Dataset
 from transformers import DataCollatorForSeq2Seq, PrinterCallback, Trainer, TrainerCallback
 from trl import SFTConfig, SFTTrainer
 
-from askgraph.atomic_files import fresh
+from askgraph.atomic_files import make_temporary_path
 from askgraph.errors import SetupError
-from askgraph.evaluation.files import json_line, replaced
+from askgraph.evaluation.files import format_json_line, replace_file
 from askgraph.llm.pretrained import chat_text, is_gguf, pretrained, torch_device, torch_dtype
-from askgraph.methods.writing.prompt import messages
-from askgraph.training.pairs import Pair
-from askgraph.training.settings import TrainSettings, begun, last_whole_checkpoint
+from askgraph.methods.writing.prompt import build_messages
+from askgraph.training.pairs import TrainingPair
+from askgraph.training.settings import TrainSettings, find_last_checkpoint, load_result
 
 Progress = Callable[[str, int, int | None], None]
-_IGNORED = -100  # a label that no loss is taken of
+_IGNORED_LABEL = -100  # a label that no loss is taken of
 
 
 @dataclass(frozen=True)
-class Trained:
-    """The result of a training: its steps, the last losses, and the pairs too long for it.
+class TrainingResult:
+    """The result of a training: its steps, last losses, and the number of pairs that were too long.
 
-    `ended` says that it had come to its end before, and that nothing was trained now.
+    `ended` means that it had finished before and that this call trained nothing.
     """
 
     folder: Path
@@ -54,86 +54,107 @@ class Trained:
 
 def train(
     model: str,
-    pairs: Sequence[Pair],
+    pairs: Sequence[TrainingPair],
     folder: Path,
     *,
     settings: TrainSettings,
     data: str,
-    others: Sequence[Pair] = (),
+    evaluation_pairs: Sequence[TrainingPair] = (),
     device: str | None = None,
     download: bool = False,
     progress: Progress = lambda what, done, total: None,
-) -> Trained:
-    """Train a model (a folder, or a name kept on this machine) and save it into a folder.
+) -> TrainingResult:
+    """Train a model and save it to a folder.
 
-    `data` is the hash of the pairs; `others` are pairs to measure the loss on while training. If
-    the folder holds a training with the same settings and data that was stopped, it goes on from
-    its last whole checkpoint; if that has come to its end, what it gave is returned, and
-    nothing is trained. Raises `SetupError` for a folder with anything else, a model that cannot be
-    loaded, and pairs of which none fits.
+    If the folder holds an interrupted training with the same settings and data, it resumes from the
+    last complete checkpoint; if that training had finished, its result is returned.
+
+    Args:
+        model: A folder, or the name of a model on this machine.
+        pairs: Training pairs.
+        folder: The output folder.
+        settings: The settings.
+        data: Hash of the pairs.
+        evaluation_pairs: Pairs to measure the loss on during training.
+        device: A torch device, or None.
+        download: Whether the model may be downloaded.
+        progress: Called with the phase, and the number of finished and of all steps.
+
+    Raises:
+        SetupError: The folder holds other files, the model cannot be loaded, or no pair fits.
     """
     plan = {"model": model, "settings": asdict(settings), "data": data}
     torch_device(device)
-    if there := begun(folder, plan):
-        return Trained(
-            folder, there["steps"], there["loss"], there["evaluation"], there["pairs"],
-            there["too_long"], resumed=False, ended=True,
+    if previous_result := load_result(folder, plan):
+        return TrainingResult(
+            folder, previous_result["steps"], previous_result["loss"],
+            previous_result["evaluation"],
+            previous_result["pairs"],
+            previous_result["too_long"], resumed=False, ended=True,
         )  # fmt: skip
     torch.manual_seed(settings.seed)
-    place = str(Path(model).resolve()) if Path(model).exists() else model
-    tokenizer, made = _loaded(place, settings, download=download)
-    whole = made.config.is_encoder_decoder
-    examples, long = encoded(pairs, tokenizer, length=settings.length, encoder_decoder=whole)
-    held, _ = encoded(others, tokenizer, length=settings.length, encoder_decoder=whole)
+    model_path = str(Path(model).resolve()) if Path(model).exists() else model
+    tokenizer, trained_model = _load_model(model_path, settings, download=download)
+    is_encoder_decoder = trained_model.config.is_encoder_decoder
+    examples, too_long_count = encode_pairs(
+        pairs, tokenizer, max_tokens=settings.length, encoder_decoder=is_encoder_decoder
+    )
+    evaluation_examples, _ = encode_pairs(
+        evaluation_pairs, tokenizer, max_tokens=settings.length, encoder_decoder=is_encoder_decoder
+    )
     if not examples:
-        raise SetupError(f"all {long} pairs are longer than {settings.length} tokens")
+        raise SetupError(f"all {too_long_count} pairs are longer than {settings.length} tokens")
     if int(os.environ.get("RANK", "0")) == 0:  # of several processes, the first
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / "training.json", plan)
-    curve = Curve(folder / "log.jsonl", progress)
-    kind = Trainer if whole else SFTTrainer  # trl trains no encoder-decoder models
-    trainer = kind(
-        model=made,
-        args=_arguments(folder, settings, len(examples), bool(held), device),
+        _write_json(folder / "training.json", plan)
+    curve = LossCurve(folder / "log.jsonl", progress)
+    trainer_class = (
+        Trainer if is_encoder_decoder else SFTTrainer
+    )  # trl trains no encoder-decoder models
+    trainer = trainer_class(
+        model=trained_model,
+        args=_build_arguments(folder, settings, len(examples), bool(evaluation_examples), device),
         train_dataset=Dataset.from_list(examples),
-        eval_dataset=Dataset.from_list(held) if held else None,
+        eval_dataset=Dataset.from_list(evaluation_examples) if evaluation_examples else None,
         processing_class=tokenizer,
         data_collator=DataCollatorForSeq2Seq(tokenizer),
         callbacks=[curve.callback],
     )
     trainer.remove_callback(PrinterCallback)
-    last = last_whole_checkpoint(folder / "checkpoints")
-    output = trainer.train(resume_from_checkpoint=last)
-    measured = _measured(trainer) if held else {}
+    checkpoint = find_last_checkpoint(folder / "checkpoints")
+    output = trainer.train(resume_from_checkpoint=checkpoint)
+    evaluation = _evaluate_model(trainer) if evaluation_examples else {}
     trainer.model.to(torch_dtype(settings.dtype))
     trainer.save_model(str(folder))
     tokenizer.save_pretrained(str(folder))
     (folder / "training_args.bin").unlink(missing_ok=True)  # no one's but the trainer's
     steps = int(output.global_step)
-    loss = mean_loss(folder / "log.jsonl") if last else float(output.training_loss)
-    result = Trained(folder, steps, loss, measured, len(examples), long, last is not None)
+    loss = compute_mean_loss(folder / "log.jsonl") if checkpoint else float(output.training_loss)
+    result = TrainingResult(
+        folder, steps, loss, evaluation, len(examples), too_long_count, checkpoint is not None
+    )
     if trainer.is_world_process_zero():
         curve.draw(folder / "loss.svg")
-        _write(folder / "training.json", {**plan, "result": result_object(result)})
-        written_card(folder / "README.md", plan, result_object(result))
+        _write_json(folder / "training.json", {**plan, "result": to_result_object(result)})
+        write_card(folder / "README.md", plan, to_result_object(result))
     return result
 
 
-def _loaded(model: str, settings: TrainSettings, *, download: bool) -> tuple[Any, Any]:
-    """The tokenizer, and the model to train.
+def _load_model(model: str, settings: TrainSettings, *, download: bool) -> tuple[Any, Any]:
+    """Return the tokenizer, and the model to train.
 
-    Weights that learn are kept in float32 and calculated with in the type of the settings: the
-    steps of a training are too small for half of the digits.
+    Trained weights are stored in float32 and computed in the type of the settings: training steps
+    are too small for half precision.
     """
     dtype = settings.dtype if settings.lora else "float32"
-    found = pretrained(model, dtype=dtype, download=download)
-    if found.tokenizer.eos_token_id is None:
+    loaded = pretrained(model, dtype=dtype, download=download)
+    if loaded.tokenizer.eos_token_id is None:
         raise SetupError(f"the tokenizer of {model!r} has no end: set its eos_token")
     if settings.lora:
         from peft import LoraConfig, TaskType, get_peft_model
 
         task = (
-            TaskType.SEQ_2_SEQ_LM if found.model.config.is_encoder_decoder else TaskType.CAUSAL_LM
+            TaskType.SEQ_2_SEQ_LM if loaded.model.config.is_encoder_decoder else TaskType.CAUSAL_LM
         )
         config = LoraConfig(
             task_type=task,
@@ -142,14 +163,14 @@ def _loaded(model: str, settings: TrainSettings, *, download: bool) -> tuple[Any
             lora_dropout=settings.dropout,
             target_modules="all-linear",
         )
-        made = get_peft_model(found.model, config)
+        trained_model = get_peft_model(loaded.model, config)
     else:
-        made = found.model
-    return found.tokenizer, made
+        trained_model = loaded.model
+    return loaded.tokenizer, trained_model
 
 
-def _arguments(
-    folder: Path, settings: TrainSettings, examples: int, measures: bool, device: str | None
+def _build_arguments(
+    folder: Path, settings: TrainSettings, examples: int, has_evaluation: bool, device: str | None
 ) -> Any:
     steps = max(1, examples // (settings.batch * settings.gather) // settings.evaluations)
     return SFTConfig(
@@ -165,7 +186,7 @@ def _arguments(
         data_seed=settings.seed,
         logging_steps=max(1, steps // 10),
         logging_first_step=True,
-        eval_strategy="steps" if measures else "no",
+        eval_strategy="steps" if has_evaluation else "no",
         eval_steps=steps,
         save_strategy="steps",
         save_steps=steps,
@@ -181,26 +202,30 @@ def _arguments(
     )
 
 
-def _measured(trainer: Any) -> dict[str, float]:
-    """Measure the loss after the last step, unless it is known, and the share of whole replies."""
+def _evaluate_model(trainer: Any) -> dict[str, float]:
+    """Return the loss after the last step and the share of fully correct replies."""
     step = trainer.state.global_step
-    known = [one for one in trainer.state.log_history if "eval_loss" in one and one["step"] == step]
-    loss = (known[-1] if known else trainer.evaluate())["eval_loss"]
-    right, model = [], trainer.model.eval()
+    logged = [
+        entry
+        for entry in trainer.state.log_history
+        if "eval_loss" in entry and entry["step"] == step
+    ]
+    loss = (logged[-1] if logged else trainer.evaluate())["eval_loss"]
+    match_parts, model = [], trainer.model.eval()
     for batch in trainer.get_eval_dataloader():
         with torch.no_grad():
-            likeliest = model(**batch).logits.argmax(dim=-1)
+            predictions = model(**batch).logits.argmax(dim=-1)
         labels = batch["labels"]
         if not model.config.is_encoder_decoder:
-            likeliest, labels = likeliest[:, :-1], labels[:, 1:]
-        hits = ((likeliest == labels) | (labels == _IGNORED)).all(dim=1)
-        right.append(trainer.accelerator.gather_for_metrics(hits).float())
-    whole = float(torch.cat(right).mean())
-    return {"loss": round(float(loss), 4), "whole": round(whole, 4)}
+            predictions, labels = predictions[:, :-1], labels[:, 1:]
+        matches = ((predictions == labels) | (labels == _IGNORED_LABEL)).all(dim=1)
+        match_parts.append(trainer.accelerator.gather_for_metrics(matches).float())
+    exact_share = float(torch.cat(match_parts).mean())
+    return {"loss": round(float(loss), 4), "whole": round(exact_share, 4)}
 
 
-def result_object(trained: Trained) -> dict[str, object]:
-    """Return the result of a training as JSON has it."""
+def to_result_object(trained: TrainingResult) -> dict[str, object]:
+    """Return the result of a training as JSON."""
     return {
         "steps": trained.steps,
         "loss": round(trained.loss, 4),
@@ -210,31 +235,31 @@ def result_object(trained: Trained) -> dict[str, object]:
     }
 
 
-def _write(path: Path, value: Mapping[str, object]) -> None:
-    with replaced(path) as file:
+def _write_json(path: Path, value: Mapping[str, object]) -> None:
+    with replace_file(path) as file:
         file.write((json.dumps(value, indent=2) + "\n").encode())
 
 
-_KEPT = ("loss", "eval_loss", "learning_rate", "grad_norm")
+_LOGGED_KEYS = ("loss", "eval_loss", "learning_rate", "grad_norm")
 
 
-class Curve:
-    """Hears a trainer through `callback`, writes its log and tells its progress."""
+class LossCurve:
+    """Logs the losses that a trainer reports through `callback`, and its progress."""
 
     def __init__(self, path: Path, progress: Callable[[str, int, int | None], None]) -> None:
         self._path = path
         self._progress = progress
-        self.callback = _callback(self)
+        self.callback = _build_callback(self)
 
-    def hear(self, step: int, steps: int, news: dict[str, Any]) -> None:
-        """Write what was measured at a step."""
-        kept = {key: float(news[key]) for key in _KEPT if key in news}
-        if kept:
+    def record(self, step: int, steps: int, logs: dict[str, Any]) -> None:
+        """Write the measurements of a step to the log."""
+        values = {key: float(logs[key]) for key in _LOGGED_KEYS if key in logs}
+        if values:
             with self._path.open("ab") as file:
-                file.write(json_line({"step": step, **kept}))
-        self.tell(step, steps)
+                file.write(format_json_line({"step": step, **values}))
+        self.report_progress(step, steps)
 
-    def tell(self, step: int, steps: int) -> None:
+    def report_progress(self, step: int, steps: int) -> None:
         """Report the progress of the training."""
         self._progress("training", step, steps)
 
@@ -258,41 +283,41 @@ class Curve:
         chart.properties(width=500, height=250).save(str(path))
 
 
-def mean_loss(path: Path) -> float:
-    """Return the mean loss of a step over all runs of a training, as its log has it.
+def compute_mean_loss(path: Path) -> float:
+    """Return the mean loss per step over all runs of a training, from its log.
 
-    A line tells the mean of the steps since the one before; of steps that were done again after a
-    stop, the last line counts.
+    A line holds the mean since the line before; for steps repeated after an interruption, the last
+    line counts.
     """
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     losses = {line["step"]: line["loss"] for line in lines if "loss" in line}
-    total, before = 0.0, 0
+    total, last_step = 0.0, 0
     for step in sorted(losses):
-        total += losses[step] * (step - before)
-        before = step
-    return total / before if before else 0.0
+        total += losses[step] * (step - last_step)
+        last_step = step
+    return total / last_step if last_step else 0.0
 
 
-def _callback(curve: Curve) -> Any:
-    """Return an object of the class that transformers wants."""
+def _build_callback(curve: LossCurve) -> Any:
+    """Return a callback for the trainer of transformers."""
 
-    class Heard(TrainerCallback):  # type: ignore[misc]
+    class CurveCallback(TrainerCallback):  # type: ignore[misc]
         def on_log(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             if state.is_world_process_zero:
-                curve.hear(state.global_step, state.max_steps, more.get("logs") or {})
+                curve.record(state.global_step, state.max_steps, more.get("logs") or {})
 
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            curve.tell(state.global_step, state.max_steps)
+            curve.report_progress(state.global_step, state.max_steps)
 
-    return Heard()
+    return CurveCallback()
 
 
-def written_card(path: Path, plan: Mapping[str, object], result: Mapping[str, object]) -> None:
-    """Write the card of a training's plan and its result."""
+def write_card(path: Path, plan: Mapping[str, object], result: Mapping[str, object]) -> None:
+    """Write the model card from a training's plan and result."""
     settings = plan["settings"]
     assert isinstance(settings, Mapping)
-    measured = result["evaluation"]
-    assert isinstance(measured, Mapping)
+    evaluation = result["evaluation"]
+    assert isinstance(evaluation, Mapping)
     card = files("askgraph.training").joinpath("card.md").read_text("utf-8")
     text = card.format(
         model=plan["model"],
@@ -300,28 +325,31 @@ def written_card(path: Path, plan: Mapping[str, object], result: Mapping[str, ob
         folder=path.parent.name,
         data=plan["data"],
         settings="\n".join(f"| `{name}` | {value} |" for name, value in settings.items()),
-        evaluation=_evaluation(measured),
+        evaluation=_describe_evaluation(evaluation),
         **{key: result[key] for key in ("pairs", "too_long", "steps", "loss")},
     )
-    with replaced(path) as file:
+    with replace_file(path) as file:
         file.write(text.encode())
 
 
-def _evaluation(measured: Mapping[str, object]) -> str:
-    if not measured:
+def _describe_evaluation(evaluation: Mapping[str, object]) -> str:
+    if not evaluation:
         return "No other pairs were measured while it was trained."
     return (
-        f"On other pairs: loss {measured['loss']}; {measured['whole']} of the replies are right in "
+        f"On other pairs: loss {evaluation['loss']}; {evaluation['whole']} of the replies are "
+        "right in "
         "every token, each token after the right ones before it."
     )
 
 
-def merge(adapters: Path, folder: Path, *, download: bool = False) -> None:
-    """Save the model with its adapters merged in into an empty folder; it appears whole or not.
+def merge_adapters(adapters: Path, folder: Path, *, download: bool = False) -> None:
+    """Merge adapters into their model and save it to an empty folder, atomically.
 
-    A GGUF file in the place of adapters is saved with its weights dequantised. Raises `SetupError`
-    if it is neither, if the model below adapters is not on this machine (and `download` does not
-    allow it to be fetched), and for a folder that is not empty.
+    A GGUF file instead of adapters is saved with its weights dequantised.
+
+    Raises:
+        SetupError: `adapters` is neither, the base model is not on this machine (and `download` is
+            false), or the folder is not empty.
     """
     if not is_gguf(str(adapters)) and not (adapters / "adapter_config.json").is_file():
         raise SetupError(
@@ -329,43 +357,45 @@ def merge(adapters: Path, folder: Path, *, download: bool = False) -> None:
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SetupError(f"the folder {folder} is not empty: name another one")
-    found = pretrained(str(adapters), download=download)
+    loaded = pretrained(str(adapters), download=download)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = fresh(folder)
-    beside.mkdir()
+    temporary_folder = make_temporary_path(folder)
+    temporary_folder.mkdir()
     try:
-        found.model.save_pretrained(beside)
-        found.tokenizer.save_pretrained(beside)
+        loaded.model.save_pretrained(temporary_folder)
+        loaded.tokenizer.save_pretrained(temporary_folder)
         if folder.exists():
             folder.rmdir()
-        beside.rename(folder)
+        temporary_folder.rename(folder)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(temporary_folder, ignore_errors=True)
 
 
-def encoded(
-    pairs: Iterable[Pair], tokenizer: Any, *, length: int, encoder_decoder: bool
+def encode_pairs(
+    pairs: Iterable[TrainingPair], tokenizer: Any, *, max_tokens: int, encoder_decoder: bool
 ) -> tuple[list[dict[str, list[int]]], int]:
-    """Return the examples that fit into `length` tokens, and how many do not.
+    """Return the examples that fit into `max_tokens`, and the number of pairs that do not.
 
-    The loss is of the reply and its end alone; the prompt is the very text that asks. Raises
-    `SetupError` if nothing is left of a prompt.
+    Only the reply and its end token have a loss; the prompt equals the prompt at inference.
+
+    Raises:
+        SetupError: A prompt encodes to no tokens.
     """
-    found: list[dict[str, list[int]]] = []
-    long = 0
-    plain = not tokenizer.chat_template
+    examples: list[dict[str, list[int]]] = []
+    too_long_count = 0
+    has_no_template = not tokenizer.chat_template
     for pair in pairs:
-        text = chat_text(messages(pair.question, pair.references), tokenizer)
-        prompt = tokenizer(text, add_special_tokens=plain)["input_ids"]
+        text = chat_text(build_messages(pair.question, pair.references), tokenizer)
+        prompt = tokenizer(text, add_special_tokens=has_no_template)["input_ids"]
         if not prompt:
             raise SetupError("the tokenizer makes nothing of the prompt: its template is empty")
         reply = tokenizer(pair.target, add_special_tokens=False)["input_ids"]
         reply = [*reply, tokenizer.eos_token_id]
-        if len(prompt) + len(reply) > length:
-            long += 1
+        if len(prompt) + len(reply) > max_tokens:
+            too_long_count += 1
         elif encoder_decoder:
-            found.append({"input_ids": prompt, "labels": reply})
+            examples.append({"input_ids": prompt, "labels": reply})
         else:
-            labels = [_IGNORED] * len(prompt) + reply
-            found.append({"input_ids": [*prompt, *reply], "labels": labels})
-    return found, long
+            labels = [_IGNORED_LABEL] * len(prompt) + reply
+            examples.append({"input_ids": [*prompt, *reply], "labels": labels})
+    return examples, too_long_count

@@ -26,14 +26,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from askgraph import plugins
-from askgraph.atomic_files import locked
+from askgraph.atomic_files import lock_file
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.profile import Profile, load_profile
 from askgraph.llm import LanguageModel
-from askgraph.methods import Confirming, Method, asks_model
+from askgraph.methods import ConfirmedAnswerMethod, Method, can_call_model
 from askgraph.workspace.graph_data import (
     WrittenByNewer,
     changed_file,
@@ -58,7 +58,7 @@ from askgraph.workspace.settings import (
 
 if TYPE_CHECKING:
     from askgraph.graph.examples import QueryExample
-    from askgraph.graph.glossary import Entry, Glossary
+    from askgraph.graph.glossary import Glossary, GlossaryEntry
     from askgraph.workspace.models import Models
 
 __all__ = [
@@ -143,7 +143,7 @@ class Workspace:
             name_search(chosen.name_search, Naming())  # there is such a search
         self._build(name, chosen, progress)
         self._enrich_endpoint(name, chosen)
-        with locked(self.folder / ".lock"):
+        with lock_file(self.folder / ".lock"):
             with_graph(self.folder, name, chosen)
         return self.profile(name)
 
@@ -158,7 +158,7 @@ class Workspace:
         the endpoint fails, and `SetupError` if the graph was changed or removed meanwhile.
         """
         name, settings = self._chosen(name)
-        with locked(self.data(name).parent / ".locks" / f"{name}.growing"):
+        with lock_file(self.data(name).parent / ".locks" / f"{name}.growing"):
             if self.unasked(name):
                 self._build(name, settings, progress, growing=True)
                 self._enrich_endpoint(name, settings)
@@ -240,7 +240,7 @@ class Workspace:
     def remove(self, name: str) -> None:
         """Take a graph and its data away; its sources stay."""
         self._chosen(name)
-        with locked(self.folder / ".lock"):
+        with lock_file(self.folder / ".lock"):
             without(self.folder, name)
         for folder in (self.data(name), self.cache(name)):
             shutil.rmtree(folder, ignore_errors=True)
@@ -292,7 +292,7 @@ class Workspace:
             raise SetupError(f"method {name!r}: 'confirmed' is true or false, not {setting!r}")
         known = getattr(plugin, "__dataclass_fields__", {}).items()
         wants = {key for key, one in known if one.default is dataclasses.MISSING or one.default}
-        if _DEPENDENT & {*chosen, *wants} or asks_model(plugin, chosen):
+        if _DEPENDENT & {*chosen, *wants} or can_call_model(plugin, chosen):
             from askgraph.workspace.models import with_dependencies
 
             chosen = with_dependencies(
@@ -307,7 +307,7 @@ class Workspace:
             method: Method = plugin(**chosen)
         except TypeError as error:
             raise SetupError(f"method {name!r} does not take these settings: {error}") from error
-        return Confirming(method) if confirmed and setting else method
+        return ConfirmedAnswerMethod(method) if confirmed and setting else method
 
     def data(self, name: str) -> Path:
         """Return the folder with the data of a graph."""
@@ -336,7 +336,11 @@ class Workspace:
         return kept_glossary(self.glossary_file(self._chosen(name)[0]))
 
     def teach(
-        self, name: str, *entries: "Entry", instructions: str | None = None, without: str = ""
+        self,
+        name: str,
+        *entries: "GlossaryEntry",
+        instructions: str | None = None,
+        without: str = "",
     ) -> "Glossary":
         """Add entries to a graph's glossary, or take one away, and return the glossary.
 
@@ -385,7 +389,7 @@ class Workspace:
             return self._used(name, settings, use)
         except _UnusableError:
             pass
-        with locked(self.data(name).parent / ".locks" / name):
+        with lock_file(self.data(name).parent / ".locks" / name):
             try:
                 return self._used(name, settings, use)  # another process may have built it
             except _UnusableError as problem:
@@ -412,20 +416,20 @@ class Workspace:
         if settings.examples is None and not self.examples(name).is_dir():
             return ()
         # Most graphs have no examples, and then none of the formats is needed that these come in.
-        from askgraph.evaluation.benchmarks.formats import examples_in
+        from askgraph.evaluation.benchmarks.formats import read_example_file
         from askgraph.graph.examples.folder import ExampleFolder
 
-        found = [one.example for one in ExampleFolder(self.examples(name)).stored()]
+        found = [one.example for one in ExampleFolder(self.examples(name)).list_examples()]
         if settings.examples is not None:
             path = self.folder / Path(settings.examples).expanduser()
             if not path.exists():
                 raise SetupError(
                     f"cannot read the examples {path}: there is no such file or folder"
                 )
-            given = examples_in(path)
+            given = read_example_file(path)
             found += given.examples
-            if given.unread:
-                first, count = given.unread[0], len(given.unread)
+            if given.skipped:
+                first, count = given.skipped[0], len(given.skipped)
                 _log.warning("%d items are no examples; %s: %s", count, first.place, first.reason)
         return tuple(sorted(found, key=lambda example: _FIRST[example.origin]))
 

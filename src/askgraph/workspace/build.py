@@ -14,7 +14,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Store, Triple
 
-from askgraph.atomic_files import write_whole
+from askgraph.atomic_files import write_text_atomically
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.endpoint.oxigraph_load import quads_in, rows_in
 from askgraph.errors import ServiceError, SetupError
@@ -22,14 +22,14 @@ from askgraph.graph.arrays import GraphArrays, build_arrays
 from askgraph.graph.definitions import (
     DefinedProperty,
     Definitions,
-    definitions_text,
+    format_definitions,
     read_definitions,
-    virtual_paths,
+    resolve_virtual_paths,
 )
-from askgraph.graph.enrichment import links, statements, told_names
-from askgraph.graph.local_profile import own_types, profile_of
-from askgraph.graph.names import called, names_in, schema_names
-from askgraph.graph.nodes import naming_of
+from askgraph.graph.enrichment import build_links, build_names, build_statements
+from askgraph.graph.local_profile import build_profile, detect_own_types
+from askgraph.graph.names import get_label, iterate_names, iterate_schema_names
+from askgraph.graph.nodes import get_naming
 from askgraph.graph.profile import (
     ENTITY_NAMES,
     GRAPHS,
@@ -37,11 +37,11 @@ from askgraph.graph.profile import (
     PredicateProfile,
     Profile,
     load_profile,
+    replace_parts,
     save_profile,
-    with_parts,
 )
 from askgraph.graph.remote_profile import profile_endpoint
-from askgraph.graph.void import profile_of_void
+from askgraph.graph.void import parse_void
 from askgraph.index.name_search import PLAIN, detected, in_sparql
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.sparql import Path as PropertyPath
@@ -99,7 +99,7 @@ def build_local(
     named = {g.value for g in store.named_graphs() if isinstance(g, NamedNode)}
     # The graphs that it is about, which are not counted.
     about = tuple((graph, 0) for graph in sorted(named) if graph in graphs or not graphs)
-    parts = with_parts(profile.completeness, {GRAPHS: Part(GRAPHS, len(about), len(about))})
+    parts = replace_parts(profile.completeness, {GRAPHS: Part(GRAPHS, len(about), len(about))})
     save_profile(replace(profile, graphs=about, completeness=parts), folder / "profile.json")
     _finish(profile, folder, known)
 
@@ -109,7 +109,7 @@ def _enriched(
 ) -> GraphArrays:
     """Load files with what a file of definitions adds, and return the arrays of both."""
     definitions = read_definitions(enrich)
-    write_whole(folder / ENRICHMENT, enrich.read_text(encoding="utf-8"))
+    write_text_atomically(folder / ENRICHMENT, enrich.read_text(encoding="utf-8"))
     said, end = folder / "enrichment.nq", f" <{graphs[0]}> .\n" if graphs else " .\n"
 
     def load() -> GraphArrays:
@@ -120,14 +120,16 @@ def _enriched(
         )
         return _arrays(folder / "store", graphs, progress)
 
-    write_whole(said, "".join(f"{triple}{end}" for triple in statements(definitions)))
+    write_text_atomically(
+        said, "".join(f"{triple}{end}" for triple in build_statements(definitions))
+    )
     plain = load()
     if definitions.names:
         with said.open("a", encoding="utf-8") as out:
-            out.writelines(f"{triple}{end}" for triple in told_names(definitions, plain))
+            out.writelines(f"{triple}{end}" for triple in build_names(definitions, plain))
         plain = load()
     progress("adding virtual triples", 0, None)
-    more, own = links(definitions, plain), own_types(plain)
+    more, own = build_links(definitions, plain), detect_own_types(plain)
     return _arrays(folder / "store", graphs, progress, more=more, own=own)
 
 
@@ -139,7 +141,7 @@ def _counted(
     arrays.save(folder / "arrays")
     progress("profiling", 0, None)
     own = described_prefixes(arrays) | declared_prefixes(files)
-    profile = with_prefixes(profile_of(arrays, source=source), some_iris(arrays), own=own)
+    profile = with_prefixes(build_profile(arrays, source=source), some_iris(arrays), own=own)
     unnamed: set[str] = set()
     if (folder / ENRICHMENT).is_file():
         # How many predicates each virtual one stands for.
@@ -149,7 +151,7 @@ def _counted(
         properties = read_definitions(folder / ENRICHMENT).properties
         unnamed = {one.iri for one in properties if one.unnamed}
     progress("indexing names", 0, None)
-    names = (name for name in names_in(arrays, profile) if name.target not in unnamed)
+    names = (name for name in iterate_names(arrays, profile) if name.target not in unnamed)
     NameIndex.of(names).save(folder)
     return profile
 
@@ -178,7 +180,7 @@ async def build_remote(
             endpoint.services = wikibase.services
         try:
             async with asyncio.timeout(_LOOKING):
-                return await detected(endpoint, naming_of(profile), dialect=endpoint.dialect)
+                return await detected(endpoint, get_naming(profile), dialect=endpoint.dialect)
         except TimeoutError:
             return PLAIN
 
@@ -205,7 +207,7 @@ async def build_remote(
 
 def given_profile(path: Path) -> Profile:
     """Return the profile that a file of VoID holds; `SetupError` if it holds none."""
-    profile = profile_of_void(read_statements(path), source=str(path))
+    profile = parse_void(read_statements(path), source=str(path))
     if profile is None:
         raise SetupError(f"{str(path)!r} holds no VoID: it divides nothing by class or property")
     return profile
@@ -233,7 +235,7 @@ def enrich_endpoint(data: Path, definitions: Definitions) -> Profile:
         save_profile(profile, folder / "profile.json")
         _save_names(data, folder, frozenset(before), added, definitions)
         if definitions:
-            write_whole(folder / ENRICHMENT, definitions_text(definitions))
+            write_text_atomically(folder / ENRICHMENT, format_definitions(definitions))
     return profile
 
 
@@ -256,7 +258,7 @@ def _parsed(
         arrays = build_arrays(with_types(some, own) if own else some, as_stored=True)
     else:
         arrays = build_arrays(rows_in(files, progress=tell), as_stored=True)
-    found = own_types(arrays) if own is None else {}
+    found = detect_own_types(arrays) if own is None else {}
     return _parsed(files, graphs, progress, own=found) if found else arrays
 
 
@@ -279,7 +281,7 @@ def _arrays(
         chain(with_types(quads, own) if own else quads, more),
         progress=lambda read: progress("reading triples", read, total),
     )
-    found = own_types(arrays) if own is None else {}
+    found = detect_own_types(arrays) if own is None else {}
     return _arrays(store, graphs, progress, own=found) if found else arrays
 
 
@@ -287,9 +289,9 @@ def _finish(profile: Profile, folder: Path, sources: Sequence[SourceFile]) -> No
     """Write which own predicates stand for standard ones; then, last, what a folder is built of."""
     if profile.types:
         own = (DefinedProperty(iri, NamedNode(said), unnamed=True) for iri, said in profile.types)
-        write_whole(folder / TYPES, definitions_text(Definitions(tuple(own))))
+        write_text_atomically(folder / TYPES, format_definitions(Definitions(tuple(own))))
     signed: dict[str, Any] = {"format": FORMAT, "sources": [file.stored() for file in sources]}
-    write_whole(folder / "built.json", json.dumps(signed))
+    write_text_atomically(folder / "built.json", json.dumps(signed))
 
 
 def declared_prefixes(files: Sequence[Path]) -> dict[str, str]:
@@ -336,18 +338,18 @@ def some_iris(arrays: GraphArrays) -> Iterator[str]:
     """Return a few thousand of a graph's IRIs, evenly taken."""
     terms = arrays.terms
     step = max(1, (terms.first_blank - terms.first_iri) // _SAMPLE)
-    return (terms.value(at) for at in range(terms.first_iri, terms.first_blank, step))
+    return (terms.get_value(at) for at in range(terms.first_iri, terms.first_blank, step))
 
 
 def described_prefixes(arrays: GraphArrays) -> dict[str, str]:
     """Return the prefixes that a graph describes in the words of VANN or SHACL."""
 
     def values(iri: str) -> dict[int, str]:
-        number = arrays.number(iri)
+        number = arrays.get_predicate_number(iri)
         if number is None:
             return {}
-        subjects, objects = arrays.between(0, len(arrays.terms), number)
-        return dict(zip(subjects.tolist(), arrays.terms.values(objects), strict=True))
+        subjects, objects = arrays.get_edges_in_range(0, len(arrays.terms), number)
+        return dict(zip(subjects.tolist(), arrays.terms.iterate_values(objects), strict=True))
 
     found: dict[str, str] = {}
     for prefix, namespace in (
@@ -372,7 +374,7 @@ def _save_names(
     unnamed = {one.iri for one in definitions.properties if one.unnamed}
     named = Profile(0, (), tuple(p for p in added if p.iri not in unnamed))
     old = (name for at in range(len(known)) if (name := known.name(at)).target not in gone)
-    made = NameIndex.of([*old, *schema_names(named)])
+    made = NameIndex.of([*old, *iterate_schema_names(named)])
     for file in folder.glob("names_*.npy"):
         file.unlink()  # a copy may share its bytes with what is mapped
     made.save(folder)
@@ -380,14 +382,14 @@ def _save_names(
 
 def _predicates(definitions: Definitions, profile: Profile) -> Iterator[PredicateProfile]:
     known = {p.iri: p for p in profile.predicates}
-    paths = virtual_paths(definitions)
+    paths = resolve_virtual_paths(definitions)
     for one in definitions.properties:
         if (found := _along(paths[one.iri], known)) is None:
             continue
         bare = replace(found, iri=one.iri, names=(), naming="", transitive=False, inverse_of=())
         yield replace(
             bare,
-            names=((one.label or called(bare), one.language),),
+            names=((one.label or get_label(bare), one.language),),
             inverse_of=(one.inverse_of,) if one.inverse_of else (),
             steps=len(list(predicates_in(paths[one.iri]))),
         )

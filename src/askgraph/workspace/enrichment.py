@@ -7,13 +7,18 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from askgraph.atomic_files import locked, write_whole
+from askgraph.atomic_files import lock_file, write_text_atomically
 from askgraph.errors import SetupError
-from askgraph.evaluation.files import replaced
-from askgraph.graph.advice import Advice, AdviceKind, advice_for, defined_by
+from askgraph.evaluation.files import replace_file
+from askgraph.graph.advice import Advice, AdviceKind, build_definitions, collect_advice
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.definitions import Comment, Definitions, definitions_text, read_definitions
-from askgraph.graph.enrichment import links, statements, told_names
+from askgraph.graph.definitions import (
+    Definitions,
+    TermComment,
+    format_definitions,
+    read_definitions,
+)
+from askgraph.graph.enrichment import build_links, build_names, build_statements
 from askgraph.graph.profile import Profile
 from askgraph.llm.budget import Account, Budget, charged
 from askgraph.methods.shared.drafts import drafted_comments
@@ -41,7 +46,7 @@ def advised(
         if p.iri not in added
     )
     used = {p.iri for p in own}
-    found = advice_for(dataclasses.replace(profile, predicates=own), arrays)
+    found = collect_advice(dataclasses.replace(profile, predicates=own), arrays)
     return tuple(one for one in found if getattr(one.definition, "iri", None) not in used)
 
 
@@ -56,7 +61,7 @@ def definitions_for(
     found = advised(workspace, name, progress=progress)
     chosen = [one for one in found if (one.kind in kinds if kinds else one.default)]
     profile, _ = workspace.known(name, progress=progress)
-    return defined_by(chosen, PrefixMap(dict(profile.prefixes)).namespaces)
+    return build_definitions(chosen, PrefixMap(dict(profile.prefixes)).namespaces)
 
 
 def with_drafted_comments(
@@ -82,7 +87,7 @@ def with_drafted_comments(
     talks = charged(models.model(model, **server), account, prices=prices)
     progress(f"{len(mute)} terms without a comment", 0, None)
 
-    async def drafted() -> tuple[Comment, ...]:
+    async def drafted() -> tuple[TermComment, ...]:
         try:
             return await drafted_comments(mute, workspace.profile(name), talks, account)
         finally:
@@ -107,7 +112,7 @@ def kept_comments(
             workspace, name, Definitions(), budget=None, progress=progress, **model
         )
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, definitions_text(made))
+        write_text_atomically(path, format_definitions(made))
     return read_definitions(path)
 
 
@@ -141,7 +146,7 @@ def enrich_virtually(
         workspace.known(name, progress=progress)
         with _kept_definitions(workspace.folder / kept_in, definitions):
             profile = enrich_endpoint(workspace.data(name), definitions)
-        with locked(workspace.folder / ".lock"):
+        with lock_file(workspace.folder / ".lock"):
             with_graph(workspace.folder, name, dataclasses.replace(settings, enrich=kept_in))
         return profile
     if as_name:
@@ -162,14 +167,14 @@ def _kept_definitions(path: Path, definitions: Definitions) -> Iterator[None]:
         return
     before = path.read_text(encoding="utf-8") if path.is_file() else None
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, definitions_text(definitions))
+    write_text_atomically(path, format_definitions(definitions))
     try:
         yield
     except BaseException:
         if before is None:
             path.unlink(missing_ok=True)
         else:
-            write_whole(path, before)
+            write_text_atomically(path, before)
         raise
 
 
@@ -197,7 +202,7 @@ def write_enriched(
             "first (askgraph enrich NAME --plain)"
         )
     added = {*_added(definitions, arrays)}
-    with replaced(out.absolute()) as file:
+    with replace_file(out.absolute()) as file:
         for number, triple in enumerate(_triples(arrays)):
             if number % 10_000 == 0:
                 progress("writing", number, len(arrays))
@@ -234,16 +239,16 @@ def _refuse_name(workspace: Workspace, as_name: str) -> None:
 
 
 def _added(definitions: Definitions, arrays: GraphArrays) -> Iterator[Triple]:
-    yield from statements(definitions)
-    yield from told_names(definitions, arrays)
-    yield from links(definitions, arrays)
+    yield from build_statements(definitions)
+    yield from build_names(definitions, arrays)
+    yield from build_links(definitions, arrays)
 
 
 def _triples(arrays: GraphArrays) -> Iterator[Triple]:
     for number in range(len(arrays.predicates)):
-        predicate = NamedNode(arrays.iri_of(number))
-        pairs = arrays.between(0, len(arrays.terms), number)
+        predicate = NamedNode(arrays.get_predicate_iri(number))
+        pairs = arrays.get_edges_in_range(0, len(arrays.terms), number)
         for subject, value in zip(*(one.tolist() for one in pairs), strict=True):
-            node = arrays.terms.term(subject)
+            node = arrays.terms.get_term(subject)
             if not isinstance(node, Literal):
-                yield Triple(node, predicate, arrays.terms.term(value))
+                yield Triple(node, predicate, arrays.terms.get_term(value))

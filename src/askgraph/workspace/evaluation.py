@@ -11,16 +11,23 @@ from pathlib import Path
 
 from askgraph import plugins
 from askgraph.errors import SetupError
-from askgraph.evaluation.executors import Executor, given_up
-from askgraph.evaluation.gold.near_duplicates import Split, folds, leave_one_out
+from askgraph.evaluation.executors import Executor, is_cancelling
+from askgraph.evaluation.gold.near_duplicates import DataSplit, split_folds, split_leave_one_out
 from askgraph.evaluation.questions import GoldQuestion, write_questions
-from askgraph.evaluation.runs import EXAMPLES, Done, Options, Run, Task, Worker
-from askgraph.evaluation.runs.predictions import Prediction, scored
-from askgraph.evaluation.runs.run import Budget, evaluate
+from askgraph.evaluation.runs import (
+    EXAMPLES_FOLDER,
+    Done,
+    EvaluationOptions,
+    EvaluationRun,
+    Task,
+    Worker,
+)
+from askgraph.evaluation.runs.predictions import Prediction, score_prediction
 from askgraph.evaluation.runs.run import Progress as Told
-from askgraph.evaluation.runs.scores import check_metric, judged_by, judging
+from askgraph.evaluation.runs.run import RunBudget, evaluate
+from askgraph.evaluation.runs.scores import add_judge, add_judge_fingerprint, check_metric
 from askgraph.llm import LanguageModel
-from askgraph.methods import Method, with_others
+from askgraph.methods import Method, collect_methods
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.plans import (
     Asked,
@@ -56,7 +63,7 @@ class Crew:
         """Return the crew that `auto` is for so many questions to methods; any other as it is."""
         if self.on != "auto":
             return self
-        asked = [one for method in methods for one in with_others(method)]
+        asked = [one for method in methods for one in collect_methods(method)]
         has_model = any(getattr(one, "model", None) is not None for one in asked)
         few = questions < _MANY or os.cpu_count() == 1 or self.concurrency
         here = self.address or (not self.workers and (few or has_model))
@@ -80,12 +87,12 @@ async def evaluated(
     selection: Selection,
     crew: Crew,
     *,
-    budget: Budget | None = None,
+    budget: RunBudget | None = None,
     folder: Path | None = None,
     progress: Told | None = None,
     preparing: Progress = silent,
     judge: LanguageModel | None = None,
-) -> Run:
+) -> EvaluationRun:
     """Ask the benchmarks with the methods and score what comes; keep the run in `folder`.
 
     `progress` is told each record as it comes, `preparing` how far the indices are that are built.
@@ -101,8 +108,8 @@ async def evaluated(
             crew = crew.chosen(len(plan.tasks), methods)
             async with _worker(crew, host) as work:
                 return await evaluate(
-                    judged_by(judge, plan.tasks),
-                    judging(work, judge) if judge else work,
+                    add_judge_fingerprint(judge, plan.tasks),
+                    add_judge(work, judge) if judge else work,
                     folder=folder,
                     settings=plan.settings,
                     concurrency=crew.at_once,
@@ -119,13 +126,13 @@ def whole_run(
     folder: Path,
     *,
     progress: Told | None = None,
-) -> Run:
+) -> EvaluationRun:
     """Run an evaluation to its end in this process; `SetupError` if it was stopped before that."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     run = result_of(
         evaluated(workspace, asked, wishes, selection, Crew(), folder=folder, progress=progress)
     )
-    if not run.complete:
+    if not run.is_complete:
         raise SetupError(f"the run in {folder} is not complete; the same call goes on")
     return run
 
@@ -134,7 +141,7 @@ def whole_run(
 def _place_for_examples(folder: Path | None) -> Iterator[Path]:
     """Give the folder for files that methods learn from: kept with the run, or for now."""
     if folder is not None:
-        yield folder.absolute() / EXAMPLES
+        yield folder.absolute() / EXAMPLES_FOLDER
         return
     with tempfile.TemporaryDirectory() as temporary:
         yield Path(temporary)
@@ -154,13 +161,13 @@ async def _worker(crew: Crew, host: Host) -> AsyncIterator[Worker]:
         future = executor.submit(work_in_process, host.site, task)
         try:
             done: Done = await asyncio.wrap_future(future)
-        except executor.lost as error:
+        except executor.worker_death_errors as error:
             raise SetupError(
                 f"a worker died while {task.question.id!r} was under way, most likely for its "
                 "memory: try fewer --workers, or a smaller --concurrency; the same call goes on"
             ) from error
         except asyncio.CancelledError as error:
-            if given_up():
+            if is_cancelling():
                 raise
             raise SetupError(
                 "the cluster is gone; once it is there, the same call goes on"
@@ -199,21 +206,21 @@ def with_examples(asked: Sequence[Asked], selection: Selection, folder: Path) ->
     )
 
 
-def _splits(asked: Sequence[Asked], selection: Selection) -> Iterator[Split]:
+def _splits(asked: Sequence[Asked], selection: Selection) -> Iterator[DataSplit]:
     """Splits whose places count through all questions of all benchmarks, asked or not."""
     if selection.leave_out == "dataset":
-        yield from leave_one_out([one.name for one in asked for _ in one.contents.questions])
+        yield from split_leave_one_out([one.name for one in asked for _ in one.contents.questions])
     elif selection.leave_out == "graph":
-        yield from leave_one_out(
+        yield from split_leave_one_out(
             [_graph(one, question) for one in asked for question in one.contents.questions]
         )
     else:
         start = 0
         for one in asked:
             whole = one.contents.questions
-            for split in folds(whole, selection.folds or 0, seed=selection.seed):
+            for split in split_folds(whole, selection.folds or 0, seed=selection.seed):
                 moved = (tuple(start + at for at in part) for part in (split.train, split.test))
-                yield Split(split.name, *moved)
+                yield DataSplit(split.name, *moved)
             start += len(whole)
 
 
@@ -237,13 +244,13 @@ async def score_predictions(
     predictions: Sequence[Prediction],
     *,
     source: Path,
-    options: Options,
+    options: EvaluationOptions,
     metric: str = "best_column",
     folder: Path | None = None,
     concurrency: int = 1,
     progress: Told | None = None,
     judge: LanguageModel | None = None,
-) -> Run:
+) -> EvaluationRun:
     """Score every question of a benchmark against what each system in a file predicted for it.
 
     A question without a prediction scores 0. A benchmark without graphs (`asked.graphs` is empty)
@@ -266,10 +273,10 @@ async def score_predictions(
         async def work(task: Task) -> Done:
             prediction = said[task.key][1]
             if task.graph == NOWHERE:
-                return await scored(task, prediction, None)
+                return await score_prediction(task, prediction, None)
             async with host.graph(task.graph) as graph:
                 prefixes = graph.prefixes.namespaces
-                return await scored(
+                return await score_prediction(
                     task, prediction, graph.endpoint, graph=graph.name, prefixes=prefixes
                 )
 
@@ -283,7 +290,7 @@ async def score_predictions(
             [asked], methods, states.values(), metric=metric, options=asdict(options)
         )
         return await evaluate(
-            judged_by(judge, planned), judging(work, judge) if judge else work,
+            add_judge_fingerprint(judge, planned), add_judge(work, judge) if judge else work,
             folder=folder, settings=settings, concurrency=concurrency,
             progress=progress,
         )  # fmt: skip
@@ -301,7 +308,11 @@ def _check_ids(asked: Asked, predictions: Sequence[Prediction]) -> None:
 
 
 def _tasks(
-    asked: Asked, method: str, repeat: int, options: Options, states: Mapping[str, tuple[str, str]]
+    asked: Asked,
+    method: str,
+    repeat: int,
+    options: EvaluationOptions,
+    states: Mapping[str, tuple[str, str]],
 ) -> Iterator[Task]:
     prefixes = tuple(sorted(asked.contents.prefixes.items()))
     graphs = asked.graphs or (NOWHERE,) * len(asked.questions)

@@ -7,26 +7,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from askgraph.atomic_files import locked
+from askgraph.atomic_files import lock_file
 from askgraph.endpoint import run
 from askgraph.errors import QueryError, ServiceError, SetupError
-from askgraph.evaluation.benchmarks.formats import examples_in, write_lines_of
-from askgraph.evaluation.files import replaced
+from askgraph.evaluation.benchmarks.formats import read_example_file, write_examples
+from askgraph.evaluation.files import replace_file
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import (
-    Collection,
     Confirmation,
+    ExampleCollection,
     QueryExample,
-    Unread,
+    SkippedItem,
     Wording,
-    outcome_of,
-    plain_question,
-    same_language,
-    what_changed,
+    describe_change,
+    digest_result,
+    is_same_language,
+    normalize_question,
 )
-from askgraph.graph.examples.folder import ExampleFolder, Stored, document
-from askgraph.graph.examples.shacl import collected, syntax_fault
-from askgraph.graph.published import in_description, published_examples
+from askgraph.graph.examples.folder import ExampleFolder, StoredExample, format_document
+from askgraph.graph.examples.shacl import collect_examples, find_syntax_fault
+from askgraph.graph.published_metadata import fetch_described_examples, fetch_published_examples
 from askgraph.sparql.federation.service import called_services
 from askgraph.sparql.judge import form_of
 from askgraph.sparql.lexer import with_declared
@@ -49,17 +49,17 @@ class Checked:
     """What became of an example: `detail` says how its result changed, or why it failed."""
 
     graph: str
-    stored: Stored
+    stored: StoredExample
     status: Status
     detail: str = ""
 
 
-def stored(workspace: Workspace, graph: str | None = None) -> list[tuple[str, Stored]]:
+def stored(workspace: Workspace, graph: str | None = None) -> list[tuple[str, StoredExample]]:
     """Return the examples that the workspace keeps, of one graph or of all, with their graphs."""
     return [
         (name, one)
         for name in _folders(workspace, graph)
-        for one in ExampleFolder(workspace.examples(name)).stored()
+        for one in ExampleFolder(workspace.examples(name)).list_examples()
     ]
 
 
@@ -71,14 +71,14 @@ def confirm(
     by: str | None = None,
     timeout: float = TIMEOUT,
     progress: Progress = silent,
-) -> Stored:
+) -> StoredExample:
     """Keep a question with its query, and what the query gives now, as confirmed.
 
     A question that is there already gets this query instead. Prefixes of the graph need not be
     declared. `by` says who confirmed it. Raises `SetupError` if the graph is not known,
     `QueryError` and `ServiceError` if the query fails: what cannot be run cannot be confirmed.
     """
-    if not plain_question(example.question):
+    if not normalize_question(example.question):
         raise SetupError("the question is empty: give the words that people ask it in")
     opened = workspace.graph(graph, fresh=True, progress=progress)
     settings = workspace.graphs()[opened.name]
@@ -103,28 +103,32 @@ def traced_example(path: Path) -> tuple[QueryExample, str]:
     return QueryExample(question.text, attempt.query, question.language), attempt.graph
 
 
-def keep(workspace: Workspace, graph: str, examples: Sequence[QueryExample]) -> tuple[Stored, ...]:
+def keep(
+    workspace: Workspace, graph: str, examples: Sequence[QueryExample]
+) -> tuple[StoredExample, ...]:
     """Write examples into a graph's folder; those of the same questions take their places."""
     folder = ExampleFolder(workspace.examples(graph))
-    with locked(workspace.folder / ".lock"):
+    with lock_file(workspace.folder / ".lock"):
         there: dict[str, list[QueryExample]] = {}
-        for one in folder.stored():
-            there.setdefault(plain_question(one.example.question), []).append(one.example)
+        for one in folder.list_examples():
+            there.setdefault(normalize_question(one.example.question), []).append(one.example)
         return folder.add([_in_place(example, there) for example in examples])
 
 
-def withdraw(workspace: Workspace, which: str, graph: str | None = None) -> tuple[str, Stored]:
+def withdraw(
+    workspace: Workspace, which: str, graph: str | None = None
+) -> tuple[str, StoredExample]:
     """Take an example away, by its id, its IRI or its question; return it with its graph.
 
     Raises `SetupError` if there is none such or several, in different graphs.
     """
     known = stored(workspace, graph)
-    wanted = plain_question(which)
+    wanted = normalize_question(which)
     found = [
         (name, one)
         for name, one in known
         if which in (one.id, one.example.iri)
-        or any(plain_question(wording.text) == wanted for wording in one.example.wordings)
+        or any(normalize_question(wording.text) == wanted for wording in one.example.wordings)
     ]
     if not found:
         raise SetupError(f"no example is {which!r}; askgraph examples list names them")
@@ -132,7 +136,7 @@ def withdraw(workspace: Workspace, which: str, graph: str | None = None) -> tupl
         places = ", ".join(f"{one.id} ({name})" for name, one in found)
         raise SetupError(f"several examples are {which!r}: {places}; give an id, and -g the graph")
     name, one = found[0]
-    with locked(workspace.folder / ".lock"):
+    with lock_file(workspace.folder / ".lock"):
         ExampleFolder(workspace.examples(name)).remove(one)
     return name, one
 
@@ -152,13 +156,13 @@ def check(
     found: list[Checked] = []
     total = len(stored(workspace, graph))
 
-    async def compare_all(opened: KnowledgeGraph, ones: Sequence[Stored]) -> None:
+    async def compare_all(opened: KnowledgeGraph, ones: Sequence[StoredExample]) -> None:
         for one in ones:
             progress(f"running {one.id}", len(found), total)
             found.append(await _compared(opened, one, timeout))
 
     for name in _folders(workspace, graph):
-        ones = ExampleFolder(workspace.examples(name)).stored()
+        ones = ExampleFolder(workspace.examples(name)).list_examples()
         if name not in workspace.graphs():
             found += [Checked(name, one, "gone", f"there is no graph {name!r}") for one in ones]
         elif ones:
@@ -180,8 +184,8 @@ def _folders(workspace: Workspace, graph: str | None) -> Iterator[str]:
 
 def _in_place(example: QueryExample, there: Mapping[str, Sequence[QueryExample]]) -> QueryExample:
     """The example with the IRI, language, wordings and keywords of one of the same question."""
-    for old in there.get(plain_question(example.question), ()):
-        if example.iri is None and same_language(example.language, old.language):
+    for old in there.get(normalize_question(example.question), ()):
+        if example.iri is None and is_same_language(example.language, old.language):
             return dataclasses.replace(
                 example,
                 iri=old.iri,
@@ -201,7 +205,7 @@ async def _confirmed(
 ) -> QueryExample:
     query = with_declared(example.query.strip(), graph.prefixes.namespaces)
     result = await run(graph.endpoint, form_of(query), query, timeout=timeout, limit=MOST_ROWS)
-    outcome = outcome_of(result)
+    outcome = digest_result(result)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     seen = (graph.name, graph.snapshot, outcome.rows, outcome.digest)
     return dataclasses.replace(
@@ -216,16 +220,18 @@ async def _confirmed(
     )
 
 
-async def _compared(graph: KnowledgeGraph, one: Stored, timeout: float) -> Checked:
+async def _compared(graph: KnowledgeGraph, one: StoredExample, timeout: float) -> Checked:
     before = one.example.confirmation
     try:
         form, query = one.example.form, one.example.query
-        now = outcome_of(await run(graph.endpoint, form, query, timeout=timeout, limit=MOST_ROWS))
+        now = digest_result(
+            await run(graph.endpoint, form, query, timeout=timeout, limit=MOST_ROWS)
+        )
     except (QueryError, ServiceError) as error:
         return Checked(graph.name, one, "failed", str(error))
     if before is None:
         return Checked(graph.name, one, "not compared", f"{now.rows} rows")
-    changed = what_changed(before, now)
+    changed = describe_change(before, now)
     return Checked(graph.name, one, "changed" if changed else "same", changed or "")
 
 
@@ -244,7 +250,7 @@ def convert(
     *,
     format: str | None = None,
     progress: Progress = silent,
-) -> tuple[Collection, list[Fault]]:
+) -> tuple[ExampleCollection, list[Fault]]:
     """Write the examples of a source, and return them with what was wrong in it.
 
     A target that ends in `.ttl` or `.jsonl` is a file, any other a new folder. Queries that do not
@@ -256,20 +262,20 @@ def convert(
             f"examples are written into a new folder, a .ttl or a .jsonl file, not {target.name!r}"
         )
     found = read_source(workspace, source, format=format)
-    faults = [(one.place, one.reason) for one in found.unread]
+    faults = [(one.place, one.reason) for one in found.skipped]
     for at, example in enumerate(found.examples):
         progress("parsing queries", at, len(found.examples))
-        if fault := syntax_fault(example.query):
+        if fault := find_syntax_fault(example.query):
             faults.append((example.iri or example.question, fault))
     if not found.examples:
         why = f", for example: {faults[0][1]}" if faults else ""
         raise SetupError(f"{source} holds no examples{why}")
     match target.suffix:
         case ".jsonl":
-            write_lines_of(found.examples, target)
+            write_examples(found.examples, target)
         case ".ttl":
-            text = document(found.examples)
-            with replaced(target) as file:
+            text = format_document(found.examples)
+            with replace_file(target) as file:
                 file.write(text.encode())
         case _:
             if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -279,7 +285,9 @@ def convert(
     return found, faults
 
 
-def read_source(workspace: Workspace, source: str, *, format: str | None = None) -> Collection:
+def read_source(
+    workspace: Workspace, source: str, *, format: str | None = None
+) -> ExampleCollection:
     """Read examples from a file, a folder, an archive, the URL of an endpoint or a graph's name.
 
     Of a graph these are those that the workspace has, and those that its endpoint publishes: in its
@@ -292,23 +300,25 @@ def read_source(workspace: Workspace, source: str, *, format: str | None = None)
         settings = workspace.graphs()[source]
         own = workspace.known_examples(source)
         if not settings.url:
-            return Collection(own)
+            return ExampleCollection(own)
         theirs = result_of(_published(settings))
-        return Collection((*own, *theirs.examples), theirs.unread)
+        return ExampleCollection((*own, *theirs.examples), theirs.skipped)
     if not Path(source).exists():
         raise SetupError(f"there is no file, folder, URL or graph {source!r} to read examples from")
-    return examples_in(Path(source), format=format)
+    return read_example_file(Path(source), format=format)
 
 
-async def _published(settings: GraphSettings) -> Collection:
+async def _published(settings: GraphSettings) -> ExampleCollection:
     endpoint = remote_endpoint(settings)
     try:
-        items = await published_examples(endpoint, timeout=settings.timeout)
+        items = await fetch_published_examples(endpoint, timeout=settings.timeout)
     finally:
         await endpoint.close()
     if items or settings.url is None:
-        return collected(items)
+        return collect_examples(items)
     try:
-        return collected(await in_description(settings.url, guard=guard_of(settings)))
+        return collect_examples(
+            await fetch_described_examples(settings.url, guard=guard_of(settings))
+        )
     except (ServiceError, SetupError) as error:
-        return Collection((), (Unread(settings.url, str(error)),))
+        return ExampleCollection((), (SkippedItem(settings.url, str(error)),))

@@ -18,14 +18,14 @@ from askgraph.errors import BudgetSpent, QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import (
     Confirmation,
-    Outcome,
     QueryExample,
     Result,
+    ResultDigest,
     Wording,
-    outcome_of,
-    plain_question,
+    digest_result,
+    normalize_question,
 )
-from askgraph.graph.examples.drafts import Draft, drafts
+from askgraph.graph.examples.drafts import ExampleDraft, generate_drafts
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account, Budget, charged
 from askgraph.methods import Method
@@ -138,7 +138,7 @@ SECONDS = 5.0
 _ROWS = 1000
 
 
-async def results_of(draft: Draft, graph: KnowledgeGraph) -> list[tuple[str, Result]]:
+async def results_of(draft: ExampleDraft, graph: KnowledgeGraph) -> list[tuple[str, Result]]:
     """Return the queries of a draft with what they give, those that tell something.
 
     None does if two things share the best value: the answer would be one of them by chance.
@@ -181,9 +181,9 @@ def same(answered: Answered, query: str, result: Result) -> bool:
     at = [answered.result.variables.index(column) for column in answered.answer_columns]
     ways = [at, *([one] for one in at)] if len(result.variables) == 1 < len(at) else [at]
 
-    def values(some: Iterable[Row]) -> Outcome:
+    def values(some: Iterable[Row]) -> ResultDigest:
         distinct = {tuple(sorted(row, key=str)) for row in some}
-        return outcome_of(SelectResult((), tuple(distinct)))
+        return digest_result(SelectResult((), tuple(distinct)))
 
     wanted = values(result.rows)
     return any(values(tuple(row[i] for i in way) for row in rows) == wanted for way in ways)
@@ -257,9 +257,11 @@ class _Making:
 
     async def _drafted(self, seed: int, end: float) -> str:
         """Take drafts; return why no more, nothing if the time was over."""
-        known = {plain_question(w.text) for one in self.graph.examples for w in one.wordings}
+        known = {normalize_question(w.text) for one in self.graph.examples for w in one.wordings}
         queries = {one.query.strip() for one in self.graph.examples}
-        stream = drafts(self.graph.profile, self.graph.endpoint, self.graph.prefixes, seed=seed)
+        stream = generate_drafts(
+            self.graph.profile, self.graph.endpoint, self.graph.prefixes, seed=seed
+        )
         async with aclosing(stream) as given:
             async for draft in given:
                 found = len(self.kept) + len(self.waiting)
@@ -267,14 +269,14 @@ class _Making:
                     return f"{found} of {self.number} were found"
                 if time.monotonic() > end:
                     return ""
-                question = plain_question(draft.question)
+                question = normalize_question(draft.question)
                 if question in known or not queries.isdisjoint(map(str.strip, draft.queries)):
                     continue
                 known.add(question)
                 await self._read(draft)
         return "there is nothing more to ask of it"
 
-    async def _read(self, draft: Draft) -> None:
+    async def _read(self, draft: ExampleDraft) -> None:
         """Take a draft that graph search, told only its question, reads as it was meant."""
         self.drafted += 1
         done = len(self.kept) + len(self.waiting)
@@ -288,8 +290,11 @@ class _Making:
         except (QueryError, ServiceError):
             return
         for query, result in results:
-            if same(answer, query, result) and outcome_of(result).digest is not None:
-                now, outcome = datetime.now(UTC).isoformat(timespec="seconds"), outcome_of(result)
+            if same(answer, query, result) and digest_result(result).digest is not None:
+                now, outcome = (
+                    datetime.now(UTC).isoformat(timespec="seconds"),
+                    digest_result(result),
+                )
                 example = QueryExample(
                     draft.question,
                     query,

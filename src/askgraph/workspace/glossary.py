@@ -8,20 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from askgraph.atomic_files import locked, write_whole
+from askgraph.atomic_files import lock_file, write_text_atomically
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.glossary import (
-    Entry,
     Glossary,
+    GlossaryEntry,
     check_size,
-    checked_instructions,
-    glossary_text,
-    read_glossary,
+    format_glossary,
+    parse_glossary,
+    parse_instructions,
 )
 from askgraph.graph.profile import Profile
 from askgraph.index.names import Kind, NameIndex
-from askgraph.search.glossary import called, kind_of, meanings, near
+from askgraph.search.glossary import classify_iri, find_exact_names, resolve_entry, suggest_names
 from askgraph.sparql.judge import checked
 from askgraph.sparql.prefixes import PrefixMap
 
@@ -41,7 +41,7 @@ def kept_glossary(path: Path) -> Glossary:
         return Glossary()
     except (OSError, UnicodeDecodeError) as error:
         raise SetupError(f"the glossary {path} cannot be read: {error}") from error
-    found = read_glossary(text, str(path))
+    found = parse_glossary(text, str(path))
     for one in found.entries:
         for iri in one.means:
             if not is_iri(iri):
@@ -61,9 +61,9 @@ def is_iri(text: str) -> bool:
 
 def changed_glossary(path: Path, change: Callable[[Glossary], Glossary]) -> Glossary:
     """Write what a change makes of a glossary, and return it; nothing if the change raises."""
-    with locked(path.with_name(f".{path.name}.lock")):
+    with lock_file(path.with_name(f".{path.name}.lock")):
         made = change(kept_glossary(path))
-        write_whole(path, glossary_text(made))
+        write_text_atomically(path, format_glossary(made))
     return made
 
 
@@ -79,7 +79,7 @@ class Known:
     def taught(
         self,
         path: Path,
-        entries: Sequence[Entry],
+        entries: Sequence[GlossaryEntry],
         *,
         instructions: str | None = None,
         without: str = "",
@@ -88,13 +88,13 @@ class Known:
 
         def changed(glossary: Glossary) -> Glossary:
             if instructions is not None:
-                said = checked_instructions(instructions, "the glossary")
+                said = parse_instructions(instructions, "the glossary")
                 glossary = replace(glossary, instructions=said)
             if without:
-                if glossary.of(without) is None:
+                if glossary.find_entry(without) is None:
                     words = ", ".join(repr(one.word) for one in glossary.entries) or "none"
                     raise SetupError(f"{without!r} was not taught; there are {words}")
-                glossary = glossary.without(without)
+                glossary = glossary.remove_word(without)
             return self.with_entries(glossary, entries)
 
         return changed_glossary(path, changed)
@@ -104,7 +104,7 @@ class Known:
         """The prefixes that IRIs may be written with."""
         return PrefixMap(dict(self.profile.prefixes))
 
-    def with_entries(self, glossary: Glossary, entries: Sequence[Entry]) -> Glossary:
+    def with_entries(self, glossary: Glossary, entries: Sequence[GlossaryEntry]) -> Glossary:
         """Return a glossary with more entries, whose names are IRIs then.
 
         Raises `SetupError` for a name that the graph does not have or that is not clear, for a
@@ -113,7 +113,7 @@ class Known:
         for one in entries:
             if one.query:
                 self._check_query(one)
-        glossary = glossary.with_entries(*(replace(one, means=self._means(one)) for one in entries))
+        glossary = glossary.add_entries(*(replace(one, means=self._means(one)) for one in entries))
         check_size(glossary)
         self.check(glossary)
         return glossary
@@ -122,14 +122,14 @@ class Known:
         """Raise `SetupError` for a synonym of nothing, or one in a circle."""
         for one in glossary.entries:
             if one.same_as and not (
-                glossary.last(one).query or meanings(one, glossary, self.names)
+                glossary.resolve_synonyms(one).query or resolve_entry(one, glossary, self.names)
             ):
                 raise SetupError(
                     f"{one.word!r} cannot be the same as {one.same_as!r}: nothing in the graph "
                     f"or its glossary is called so{self._near(one.same_as)}"
                 )
 
-    def _check_query(self, entry: Entry) -> None:
+    def _check_query(self, entry: GlossaryEntry) -> None:
         try:
             form = checked(entry.query, prefixes=self.prefixes.namespaces).form
         except QueryError as error:
@@ -139,11 +139,11 @@ class Known:
                 f"the query of {entry.word!r} gives triples: write a SELECT or an ASK query"
             )
 
-    def _means(self, entry: Entry) -> tuple[str, ...]:
+    def _means(self, entry: GlossaryEntry) -> tuple[str, ...]:
         """The IRIs of what an entry means; only classes may be several."""
         found = [self._iri(text, entry.word, len(entry.means) > 1) for text in entry.means]
         for iri in found if len(found) > 1 else ():
-            kind = kind_of(iri, self.profile)
+            kind = classify_iri(iri, self.profile)
             if kind is not Kind.CLASS:
                 raise SetupError(
                     f"{entry.word!r} cannot mean several things of which {self._shown(iri)} is "
@@ -166,7 +166,7 @@ class Known:
             if self._is_there(iri):
                 return iri
             raise SetupError(f"the graph {self.name!r} has no {text!r}{self._near(iri)}")
-        found = called(text, self.names)
+        found = find_exact_names(text, self.names)
         classes = [one for one in found if one.kind is Kind.CLASS]
         kinds = {one.target: one.kind for one in ((classes or found) if only_classes else found)}
         if len(kinds) == 1:
@@ -183,14 +183,14 @@ class Known:
 
     def _is_there(self, iri: str) -> bool:
         """Whether a graph has an IRI; of a remote one, whether it may have it."""
-        if kind_of(iri, self.profile) is not Kind.ENTITY or self.arrays is None:
+        if classify_iri(iri, self.profile) is not Kind.ENTITY or self.arrays is None:
             return True
-        return self.arrays.terms.iri(iri) is not None
+        return self.arrays.terms.find_iri(iri) is not None
 
     def _shown(self, iri: str) -> str:
         return self.prefixes.shorten(iri)
 
     def _near(self, text: str) -> str:
-        found = near(text.rpartition("/")[2].rpartition("#")[2], self.names)
+        found = suggest_names(text.rpartition("/")[2].rpartition("#")[2], self.names)
         listed = " or ".join(map(repr, found))
         return f"; did you mean {listed}?" if found else f"; see askgraph describe {self.name}"

@@ -8,14 +8,14 @@ from typing import Any
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
-from askgraph.evaluation.gold import Finding
-from askgraph.evaluation.gold.audit import audit
-from askgraph.evaluation.gold.frozen import Freezer, Frozen, drift
-from askgraph.evaluation.gold.near_duplicates import leaks, repeats
-from askgraph.evaluation.questions import GoldQuestion, of_graph, write_questions
+from askgraph.evaluation.gold import GoldFinding
+from askgraph.evaluation.gold.audit import audit_gold
+from askgraph.evaluation.gold.frozen import FrozenGold, GoldFreezer, find_drift
+from askgraph.evaluation.gold.near_duplicates import find_leaks, find_repeats
+from askgraph.evaluation.questions import GoldQuestion, filter_by_graph, write_questions
 from askgraph.graph import KnowledgeGraph
 from askgraph.workspace import Progress, Workspace
 from askgraph.workspace.graph_data import is_url, remote_endpoint
@@ -38,43 +38,48 @@ class Checks:
     timeout: float | None = None
     concurrency: int = 1
     training: tuple[GoldQuestion, ...] = ()
-    frozen: Frozen | None = None
+    frozen: FrozenGold | None = None
 
 
 def check_gold(
-    workspace: Workspace, path: Path, contents: Contents, checks: Checks, *, progress: Progress
-) -> tuple[Finding, ...]:
+    workspace: Workspace,
+    path: Path,
+    contents: BenchmarkContents,
+    checks: Checks,
+    *,
+    progress: Progress,
+) -> tuple[GoldFinding, ...]:
     """Return all findings on a benchmark, those on single questions first.
 
     Raises `SetupError` for a graph that there is none of, and `Unreachable`.
     """
-    found = [Finding(item.place, "unreadable", item.reason) for item in contents.unreadable]
+    found = [GoldFinding(item.location, "unreadable", item.reason) for item in contents.unreadable]
     questions = contents.questions
     if checks.offline:
-        found += result_of(audit(questions, None, prefixes=contents.prefixes)).findings
+        found += result_of(audit_gold(questions, None, prefixes=contents.prefixes)).findings
     else:
-        questions = questions if checks.graph is None else of_graph(questions, checks.graph)
+        questions = questions if checks.graph is None else filter_by_graph(questions, checks.graph)
         for source, asked in _by_graph(workspace, path, questions, checks.graph).items():
             graph = workspace.find(source, progress=progress)
             options = _options(graph, contents, checks.timeout, checks.concurrency, progress)
-            audited = run_over(graph, audit(asked, graph.endpoint, **options))
+            audited = run_over(graph, audit_gold(asked, graph.endpoint, **options))
             found += audited.findings
             for question in asked:
                 if checks.frozen is not None and question.id in audited.results:
-                    changed = drift(checks.frozen, question, audited.results[question.id])
+                    changed = find_drift(checks.frozen, question, audited.results[question.id])
                     found += [changed] if changed else []
         order = {question.id: at for at, question in enumerate(questions)}
         found.sort(key=lambda finding: order.get(finding.id, -1))
-    found += repeats(questions, prefixes=contents.prefixes)
+    found += find_repeats(questions, prefixes=contents.prefixes)
     if checks.training:
-        found += leaks(questions, checks.training, prefixes=contents.prefixes)
+        found += find_leaks(questions, checks.training, prefixes=contents.prefixes)
     return tuple(replace(finding, benchmark=benchmark_name(path)) for finding in found)
 
 
 def freeze_gold(
     workspace: Workspace,
     path: Path,
-    contents: Contents,
+    contents: BenchmarkContents,
     out: Path,
     *,
     graph: str | None = None,
@@ -86,10 +91,10 @@ def freeze_gold(
 
     What was run is kept in `OUT.part` until all is done, so that a later call goes on.
     """
-    questions = contents.questions if graph is None else of_graph(contents.questions, graph)
+    questions = contents.questions if graph is None else filter_by_graph(contents.questions, graph)
     asked = [question for question in questions if question.sparql and not question.unanswerable]
     failed = 0
-    with Freezer(out) as freezer:
+    with GoldFreezer(out) as freezer:
         for source, some in _by_graph(workspace, path, asked, graph).items():
             opened = workspace.find(source, progress=progress)
             address = opened.endpoint.address
@@ -104,7 +109,7 @@ def freeze_gold(
 
 def _options(
     graph: KnowledgeGraph,
-    contents: Contents,
+    contents: BenchmarkContents,
     timeout: float | None,
     concurrency: int,
     progress: Progress,
@@ -138,7 +143,7 @@ def convert(
     *,
     format: str | None = None,
     language: str | None = None,
-) -> Contents:
+) -> BenchmarkContents:
     """Write the questions of a file, or those that a graph of the workspace or a URL publishes.
 
     Prefixes that queries leave open are declared. Returns what was read. Raises `SetupError` if
@@ -155,7 +160,7 @@ def convert(
     return contents
 
 
-async def _published(workspace: Workspace, source: str, language: str | None) -> Contents:
+async def _published(workspace: Workspace, source: str, language: str | None) -> BenchmarkContents:
     known = workspace.graphs().get(source)
     settings = known if known and known.url else GraphSettings(url=source)
     if known and not known.url:

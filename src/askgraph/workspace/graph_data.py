@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from askgraph.atomic_files import OLD, fresh, locked, no_space
+from askgraph.atomic_files import OLD_SUFFIX, lock_file, make_temporary_path, to_no_space_error
 from askgraph.endpoint import Endpoint
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
@@ -107,9 +107,12 @@ def known_paths(folder: Path, file: str = ENRICHMENT) -> "VirtualPaths":
     """Return the virtual predicates of a data folder with the paths that they stand for."""
     if not (folder / file).is_file():
         return {}
-    from askgraph.graph.definitions import read_definitions, virtual_paths  # few are enriched
+    from askgraph.graph.definitions import (
+        read_definitions,
+        resolve_virtual_paths,
+    )  # few are enriched
 
-    return virtual_paths(read_definitions(folder / file))
+    return resolve_virtual_paths(read_definitions(folder / file))
 
 
 def all_paths(folder: Path) -> "VirtualPaths":
@@ -326,17 +329,17 @@ def replacing(folder: Path) -> Iterator[Path]:
     `NoSpace` if the disk is full.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    made = fresh(folder)
-    old = made.with_name(made.name + OLD)
+    made = make_temporary_path(folder)
+    old = made.with_name(made.name + OLD_SUFFIX)
     made.mkdir()
     try:
         yield made
-        with locked(folder.parent / ".lock"):
+        with lock_file(folder.parent / ".lock"):
             if folder.exists():
                 folder.rename(old)
             made.rename(folder)
     except OSError as error:
-        if full := no_space(f"{folder.name!r} cannot be built", error):
+        if full := to_no_space_error(f"{folder.name!r} cannot be built", error):
             raise full from error
         raise
     finally:

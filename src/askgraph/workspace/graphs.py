@@ -14,7 +14,7 @@ from askgraph.endpoint.federated import Federated
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import load_profile
-from askgraph.methods import Method, searches
+from askgraph.methods import Method, can_search_indices
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Outcome, attempt_of
 from askgraph.workspace.graph_data import (
@@ -29,7 +29,7 @@ from askgraph.workspace.run_sync import Progress, result_of, silent
 from askgraph.workspace.settings import GraphSettings
 
 if TYPE_CHECKING:
-    from askgraph.graph.descriptions import Description
+    from askgraph.graph.descriptions import DatasetDescription
     from askgraph.graph.examples import QueryExample
     from askgraph.graph.glossary import Glossary
     from askgraph.index import DiskIndex, Resource, SearchIndex
@@ -67,10 +67,10 @@ def open_graph(
     if not (settings.url and named):
         search = None
     else:
-        from askgraph.graph.nodes import naming_of
+        from askgraph.graph.nodes import get_naming
         from askgraph.index.name_search import name_search  # most graphs lie here
 
-        search = name_search(named, naming_of(profile))
+        search = name_search(named, get_naming(profile))
     own = open_endpoint(
         settings,
         data,
@@ -102,11 +102,11 @@ def open_graph(
             indices=GraphIndices(ground),
             examples=examples,
             service=service,
-            described=kept_descriptions(description) if description else (),
-            virtual=all_paths(data),
+            descriptions=kept_descriptions(description) if description else (),
+            virtual_paths=all_paths(data),
             name_search=search,
             glossary=glossary,
-            kept=data / "indices" / "kept",
+            cache_folder=data / "indices" / "kept",
             notes=notes,
         )
     except BaseException:
@@ -160,7 +160,7 @@ def ready_graphs(
                     "SOURCE"
                 )
             graphs.append(graph)
-        if searches(method):
+        if can_search_indices(method):
             for graph in graphs:
                 build_missing(graph, progress=progress, opens=False)
     except BaseException:
@@ -310,17 +310,17 @@ async def _close(graphs: Sequence[KnowledgeGraph]) -> None:
             stack.push_async_callback(graph.endpoint.close)
 
 
-def kept_descriptions(path: Path) -> "tuple[Description, ...]":
+def kept_descriptions(path: Path) -> "tuple[DatasetDescription, ...]":
     """Return the descriptions in a file; none if it is missing."""
     return read_descriptions(path) if path.is_file() else ()
 
 
-def read_descriptions(path: Path) -> "tuple[Description, ...]":
+def read_descriptions(path: Path) -> "tuple[DatasetDescription, ...]":
     """Return the descriptions in a file; `SetupError` if it cannot be read or is broken."""
-    from askgraph.graph.descriptions import descriptions_in  # of few graphs there are any
+    from askgraph.graph.descriptions import parse_descriptions  # of few graphs there are any
 
     try:
-        return descriptions_in(path.read_text(encoding="utf-8"))
+        return parse_descriptions(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise SetupError(f"{str(path)!r} cannot be read: {error}") from error
     except SetupError as error:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from askgraph import plugins
-from askgraph.atomic_files import locked
+from askgraph.atomic_files import lock_file
 from askgraph.errors import ServiceError, SetupError
 from askgraph.evaluation.executors import Executor
 from askgraph.index import DiskIndex
@@ -95,7 +95,7 @@ def build_indices(
         built = {
             key: build_index(changed, key, progress=progress, elsewhere=elsewhere) for key in KEYS
         }
-    with locked(place.folder / ".lock"):
+    with lock_file(place.folder / ".lock"):
         if ground.name not in place.graphs():
             raise SetupError(f"graph {ground.name!r} was removed meanwhile")
         with_graph(place.folder, ground.name, chosen)
@@ -111,7 +111,7 @@ def _working(crew: Crew | None) -> Iterator[Elsewhere | None]:
     executor: Executor = plugins.load("executor", crew.on)(crew.size, crew.address)
     try:
         yield Elsewhere(executor.submit, 2 * crew.size)
-    except executor.lost + (CancelledError,) as error:  # noqa: RUF005 - its type is clear so
+    except executor.worker_death_errors + (CancelledError,) as error:  # noqa: RUF005 - its type is clear so
         raise SetupError(
             "a worker died, or the cluster is gone; what is written stays, and the same call goes "
             "on: try fewer --workers if it was short of memory"

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from askgraph import plugins
-from askgraph.atomic_files import locked, refused, write_whole
+from askgraph.atomic_files import lock_file, to_setup_error, write_text_atomically
 from askgraph.errors import QueryError, SetupError
 from askgraph.graph import nodes
 from askgraph.graph.nodes import (
-    asked_resources,
-    named_resources,
-    profile_classes,
-    profile_properties,
+    iterate_named_resources,
+    iterate_profile_classes,
+    iterate_profile_properties,
+    query_resources,
 )
 from askgraph.graph.profile import Profile, load_profile
 from askgraph.index import DiskIndex, Resource
@@ -221,8 +221,8 @@ def is_there(ground: Ground, key: str) -> bool:
 
 
 def _load_kind(kind: str) -> type[DiskIndex]:
-    if kind not in plugins.names("index"):
-        kinds = ", ".join(plugins.names("index"))
+    if kind not in plugins.list_names("index"):
+        kinds = ", ".join(plugins.list_names("index"))
         raise SetupError(f"{kind!r} is no kind of index; there are {kinds}")
     return cast("type[DiskIndex]", plugins.load("index", kind))
 
@@ -294,11 +294,11 @@ def _build(
         )
         for old in index_folder(ground.data, "kept").glob(f"bm25-{key}~*"):  # of what it was before
             shutil.rmtree(old, ignore_errors=True)
-        write_whole(note_of(ground.data, key), json.dumps(asdict(made)))
+        write_text_atomically(note_of(ground.data, key), json.dumps(asdict(made)))
     except OSError as error:
         _check_same(ground)
         what = f"the index {key!r} of {ground.name!r} cannot be built"
-        raise refused(what, error) from error
+        raise to_setup_error(what, error) from error
     return index
 
 
@@ -344,7 +344,7 @@ def _counter(ground: Ground, key: str, source: Source, progress: Progress) -> Ca
 def _alone(ground: Ground) -> Iterator[None]:
     """Let one process at a time build indices of a graph."""
     try:
-        with locked(ground.data.parent / ".locks" / f"{ground.data.name}~indices"):
+        with lock_file(ground.data.parent / ".locks" / f"{ground.data.name}~indices"):
             yield
     except OSError as error:
         raise SetupError(
@@ -361,14 +361,14 @@ def resources_for(ground: Ground, key: str, source: Source) -> Iterator[Resource
     """
     if source.kind == "graph":
         if ground.arrays is not None:
-            read = {"entities": nodes.entity_resources, "properties": nodes.property_resources}
-            return read.get(key, nodes.literal_resources)(ground.arrays, ground.profile)
+            read = {"entities": nodes.iterate_entities, "properties": nodes.iterate_properties}
+            return read.get(key, nodes.iterate_literals)(ground.arrays, ground.profile)
         match key:
             case "entities":
                 named = _named(ground.names, Kind.ENTITY)
-                return chain(profile_classes(ground.profile), named)
+                return chain(iterate_profile_classes(ground.profile), named)
             case "properties":
-                return profile_properties(ground.profile)
+                return iterate_profile_properties(ground.profile)
             case _:
                 return _named(ground.names, Kind.VALUE)
     for file in source.files:
@@ -387,7 +387,7 @@ def resources_for(ground: Ground, key: str, source: Source) -> Iterator[Resource
 
 def _named(names: NameIndex, kind: Kind) -> Iterator[Resource]:
     wanted = (at for at, found in enumerate(names.kinds) if found == kind)
-    return named_resources((names.name(at) for at in wanted), [kind])
+    return iterate_named_resources((names.name(at) for at in wanted), [kind])
 
 
 def _ask_resources(ground: Ground, key: str, source: Source) -> list[Resource]:
@@ -406,7 +406,7 @@ def _ask_resources(ground: Ground, key: str, source: Source) -> list[Resource]:
 
     async def ask() -> list[Resource]:
         try:
-            return [resource async for resource in asked_resources(endpoint, query)]
+            return [resource async for resource in query_resources(endpoint, query)]
         finally:
             await endpoint.close()
 
@@ -427,4 +427,4 @@ def _with_classes(resources: Iterable[Resource], profile: Profile) -> Iterator[R
     for resource in resources:
         missing.discard(resource.iri)
         yield resource
-    yield from (cls for cls in profile_classes(profile) if cls.iri in missing)
+    yield from (cls for cls in iterate_profile_classes(profile) if cls.iri in missing)

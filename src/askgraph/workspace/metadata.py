@@ -13,19 +13,25 @@ from urllib.parse import urljoin
 from pyoxigraph import NamedNode
 
 from askgraph.answers.verbalize import labels_of
-from askgraph.atomic_files import locked, write_whole
+from askgraph.atomic_files import lock_file, write_text_atomically
 from askgraph.endpoint.documents import fetched
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import ServiceError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.descriptions import Description, descriptions_in, json_ld_of
-from askgraph.graph.glossary import Note, changed, notes_in
-from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, merged, save_profile
-from askgraph.graph.published import Place, Published, published_void
+from askgraph.graph.descriptions import DatasetDescription, format_json_ld, parse_descriptions
+from askgraph.graph.glossary import Note, read_notes, update_notes
+from askgraph.graph.profile import (
+    ClassProfile,
+    PredicateProfile,
+    Profile,
+    merge_profiles,
+    save_profile,
+)
+from askgraph.graph.published_metadata import MetadataSource, PublishedMetadata, read_published_void
 from askgraph.graph.remote_profile import profile_endpoint
-from askgraph.graph.shape_texts import shapes_of_shacl
-from askgraph.graph.shapes import Shape, frequent, known_shape, shape_at
-from askgraph.graph.void import profile_of_void
+from askgraph.graph.shape_texts import parse_shacl
+from askgraph.graph.shapes import Shape, build_shape, load_shape, select_frequent
+from askgraph.graph.void import parse_void
 from askgraph.index.names import Name
 from askgraph.sparql.prefixes import PrefixMap, best_label, words_of_local_name
 from askgraph.sparql.rdf_files import read_statements
@@ -54,8 +60,8 @@ class Fetched:
     """What was published: the schema (None if nothing was), descriptions, places looked at."""
 
     profile: Profile | None
-    descriptions: tuple[Description, ...]
-    places: tuple[Place, ...]
+    descriptions: tuple[DatasetDescription, ...]
+    places: tuple[MetadataSource, ...]
 
 
 def fetch(
@@ -76,12 +82,12 @@ def fetch(
             f"metadata completeness {source}, or name its home page with --page"
         )
     guard = guard_of(settings) if settings else None
-    described: tuple[Description, ...] = ()
+    described: tuple[DatasetDescription, ...] = ()
     note = "" if page else "no description"
     if page:
         described = _described_resource(page, seconds=seconds)
     profile: Profile | None = None
-    places: list[Place] = []
+    places: list[MetadataSource] = []
     if url is not None:
         published = result_of(_published(settings or GraphSettings(url=url), seconds))
         profile, places = published.profile, [*published.places]
@@ -95,29 +101,29 @@ def fetch(
                 note = f" at {address}"
                 break
     elif settings is None:
-        profile = profile_of_void(read_statements(Path(source)), source=str(Path(source)))
+        profile = parse_void(read_statements(Path(source)), source=str(Path(source)))
         found = "no VoID" if profile is None else f"{len(profile.classes):,} classes"
-        places = [Place("file", found, told=profile is not None)]
+        places = [MetadataSource("file", found, told=profile is not None)]
     if page or url is not None:
         count = f"{len(described)} description{'' if len(described) == 1 else 's'}"
         text = f"{count}{note}" if described or page else note
-        places.append(Place("page", text, told=bool(described)))
+        places.append(MetadataSource("page", text, told=bool(described)))
     if settings is not None:
-        with locked(place.data(source).parent / ".locks" / source):
+        with lock_file(place.data(source).parent / ".locks" / source):
             if profile is not None:
-                known = merged(place.profile(source), profile)
+                known = merge_profiles(place.profile(source), profile)
                 save_profile(known, place.data(source) / "profile.json")
             if described:
                 path = place.description(source)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, json_ld_of(described))
+                write_text_atomically(path, format_json_ld(described))
     return Fetched(profile, described, tuple(places))
 
 
-async def _published(settings: GraphSettings, seconds: float) -> Published:
+async def _published(settings: GraphSettings, seconds: float) -> PublishedMetadata:
     endpoint = remote_endpoint(settings)
     try:
-        return await published_void(
+        return await read_published_void(
             endpoint, settings.url or "", seconds=seconds, guard=guard_of(settings)
         )
     finally:
@@ -166,7 +172,7 @@ def profiled(
 
     profile = with_prefixes_of_names(*result_of(ask()))
     if named:
-        with locked(place.data(source).parent / ".locks" / source):
+        with lock_file(place.data(source).parent / ".locks" / source):
             save_profile(profile, place.data(source) / "profile.json")
     return profile
 
@@ -175,7 +181,7 @@ def known_profile(place: Workspace, source: str | None, *, progress: Progress) -
     """Return the profile of a graph as it is known, or of a VoID file."""
     if source is None or source in place.graphs() or not Path(source).is_file():
         return place.known(source, progress=progress)[0]
-    profile = profile_of_void(read_statements(Path(source)), source=str(Path(source)))
+    profile = parse_void(read_statements(Path(source)), source=str(Path(source)))
     if profile is None:
         raise SetupError(f"{source!r} holds no VoID")
     return profile
@@ -183,7 +189,7 @@ def known_profile(place: Workspace, source: str | None, *, progress: Progress) -
 
 def _described_resource(
     source: str, *, seconds: float = 20.0, guard: Guard | None = None
-) -> tuple[Description, ...]:
+) -> tuple[DatasetDescription, ...]:
     """Return what a page, or a file, says of a resource in schema.org's words.
 
     `guard` says which addresses a page may come from.
@@ -195,7 +201,7 @@ def _described_resource(
         return read_descriptions(Path(source))
 
     document = result_of(fetched(source, accept=_KINDS, timeout=seconds, guard=guard))
-    return descriptions_in(document.content.decode("utf-8", "replace"))
+    return parse_descriptions(document.content.decode("utf-8", "replace"))
 
 
 def kept_notes(
@@ -217,7 +223,7 @@ def kept_notes(
         return [one for at, one in enumerate(notes, 1) if not (clear or at in remove)]
 
     path = place.notes_file(name)
-    notes = changed(path, left) if remove or clear else notes_in(path)
+    notes = update_notes(path, left) if remove or clear else read_notes(path)
     snapshot = known_snapshot(place.data(name), place.profile(name)) if notes else ""
     return tuple((one, one.snapshot != snapshot) for one in notes)
 
@@ -233,7 +239,7 @@ class Shapes:
     labels: dict[str, str]
     prefixes: PrefixMap
     left_out: int = 0
-    described: tuple[Description, ...] = ()
+    described: tuple[DatasetDescription, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -260,8 +266,8 @@ def shapes(place: Workspace, source: str | None, choice: Choice, *, progress: Pr
         return run_over(graph, _of_graph(graph, choice, progress))
     described = read_statements(Path(source))
     prefixes = PrefixMap(dict(described.prefixes))
-    declared = {shape.cls: shape for shape in shapes_of_shacl(described)}
-    profile = profile_of_void(described)
+    declared = {shape.cls: shape for shape in parse_shacl(described)}
+    profile = parse_void(described)
     if profile is None and not declared:
         raise SetupError(f"{source!r} holds neither VoID nor SHACL shapes")
     if profile is None:  # just enough to choose among shapes that nobody counted
@@ -271,9 +277,9 @@ def shapes(place: Workspace, source: str | None, choice: Choice, *, progress: Pr
             tuple(ClassProfile(cls, 0) for cls in declared),
             tuple(PredicateProfile(iri, 0, 0, 0) for iri in sorted(predicates)),
         )
-    few = frequent(profile, choice.fraction)
+    few = select_frequent(profile, choice.fraction)
     classes = _chosen(few, choice, prefixes)
-    found = tuple(declared.get(cls) or known_shape(few, cls) for cls in classes)
+    found = tuple(declared.get(cls) or build_shape(few, cls) for cls in classes)
     left_out = 0 if choice.classes else len(profile.classes) - len(classes)
     schema: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
     labels = {one.iri: best_label(one.names, choice.languages) for one in schema}
@@ -281,20 +287,20 @@ def shapes(place: Workspace, source: str | None, choice: Choice, *, progress: Pr
 
 
 async def _of_graph(graph: KnowledgeGraph, choice: Choice, progress: Progress) -> Shapes:
-    profile = frequent(graph.profile, choice.fraction)
+    profile = select_frequent(graph.profile, choice.fraction)
     classes = _chosen(profile, choice, graph.prefixes)
     predicates = {p.iri for p in profile.predicates}
     found, iris = [], set[str]()
     for at, cls in enumerate(classes):
         progress("asking for shapes", at, len(classes))
-        shape = await shape_at(cls, profile, graph.endpoint, arrays=graph.arrays)
+        shape = await load_shape(cls, profile, graph.endpoint, arrays=graph.arrays)
         lines = tuple(line for line in shape.lines if line.predicate in predicates)
         found.append(replace(shape, lines=lines))
         examples = (x.example.value for x in lines if isinstance(x.example, NamedNode))
         iris.update((cls, *(line.predicate for line in lines), *examples))
     labels = await labels_of(sorted(iris), graph, choice.languages)
     left_out = 0 if choice.classes else len(graph.profile.classes) - len(classes)
-    return Shapes(tuple(found), labels, graph.prefixes, left_out, graph.described)
+    return Shapes(tuple(found), labels, graph.prefixes, left_out, graph.descriptions)
 
 
 def _chosen(profile: Profile, choice: Choice, prefixes: PrefixMap) -> list[str]:

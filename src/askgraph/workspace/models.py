@@ -37,7 +37,7 @@ from askgraph import plugins
 from askgraph.errors import NoModel, SetupError
 from askgraph.llm import LanguageModel, Options
 from askgraph.llm.budget import ModelStack, Prices
-from askgraph.methods import Method, asks_model
+from askgraph.methods import Method, can_call_model
 from askgraph.workspace.settings import CHOICE, FILE, check_fields, method_settings, model_tables
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def _asked(
 ) -> LanguageModel:
     """The model at its server, or on this machine, with nothing around it."""
     provider = settings.provider
-    known = provider.replace("-", "_") in plugins.names("llm")
+    known = provider.replace("-", "_") in plugins.list_names("llm")
     plugin = plugins.load("llm", provider) if known else None
     takes = inspect.signature(plugin).parameters if plugin else {}
     values: dict[str, object]
@@ -358,7 +358,7 @@ def with_model(
         if chosen:
             raise SetupError(f"a model is given: {', '.join(chosen)} would change nothing")
         return {**values, "model": name}
-    asks = needs_model(plugin) or asks_model(plugin, settings)
+    asks = needs_model(plugin) or can_call_model(plugin, settings)
     if not asks and name is None and not chosen.keys() - {"sent"}:
         return values
     values["model"] = models.model(name, **chosen)

@@ -8,7 +8,7 @@ from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import tokens
 from askgraph.methods import Method
-from askgraph.search.tokenize.word_lists import detected_language
+from askgraph.search.tokenize.word_lists import detect_language
 from askgraph.trace import Answer, Outcome, Question, Refusal, follow_up
 from askgraph.workspace.run_sync import outcome_of
 
@@ -40,5 +40,5 @@ async def following(
         except TimedOut as error:
             return Refusal(str(error))
 
-    language = asked.language or detected_language(tokens(asked.text)) or "en"
+    language = asked.language or detect_language(tokens(asked.text)) or "en"
     return await next_questions(answer, asked.text, graph, ask, language=language, seconds=seconds)

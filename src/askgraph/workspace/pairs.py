@@ -12,20 +12,20 @@ from random import Random
 
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.by_name import names_of_things
-from askgraph.evaluation.questions import GoldQuestion, gold_table, of_graph
+from askgraph.evaluation.by_name import collect_names
+from askgraph.evaluation.questions import GoldQuestion, filter_by_graph, load_gold_table
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.writing.references import REFERENCES
 from askgraph.sparql.lexer import with_declared
 from askgraph.training.pairs import (
-    Asked,
-    LeftOut,
     Lesson,
-    Pair,
-    lesson_of,
-    made_pairs,
-    near_terms,
-    pair_of,
+    SkippedQuestion,
+    TrainingPair,
+    TrainingQuestion,
+    build_lesson,
+    build_pair,
+    build_pairs,
+    open_term_search,
     write_pairs,
 )  # fmt: skip
 from askgraph.workspace import Progress, Workspace, silent
@@ -64,7 +64,7 @@ def chosen_of(workspace: Workspace, chosen: Chosen) -> dict[str | Path, list[Gol
     tags: set[str] = set()
     for path, named in chosen.files:
         _, contents = read_benchmark(path, format=chosen.format, language=chosen.language)
-        asked = contents.questions if named is None else of_graph(contents.questions, named)
+        asked = contents.questions if named is None else filter_by_graph(contents.questions, named)
         tags.update(tag for one in asked for tag in one.tags)
         for one in asked:
             tagged = not chosen.tags or not set(chosen.tags).isdisjoint(one.tags)
@@ -91,18 +91,18 @@ async def _lessons(
 ) -> list[Lesson]:
     if graph.arrays is None:
         return []
-    names = await asyncio.to_thread(names_of_things, graph)
+    names = await asyncio.to_thread(collect_names, graph)
     prefixes = graph.prefixes.namespaces
     found = []
     for one in questions:
         if not one.sparql or one.unanswerable:
             continue
         try:
-            gold = await gold_table(one, graph.endpoint, prefixes=prefixes, timeout=_PATIENCE)
+            gold = await load_gold_table(one, graph.endpoint, prefixes=prefixes, timeout=_PATIENCE)
         except AskgraphError:
             continue  # without gold nothing is learned
         query = with_declared(one.sparql, prefixes)
-        found.append(await lesson_of(one, query, gold, graph, names=names, ranking=ranking))
+        found.append(await build_lesson(one, query, gold, graph, names=names, ranking=ranking))
     return found
 
 
@@ -120,7 +120,7 @@ class MadePairs:
 
     questions: int
     pairs: int
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[SkippedQuestion, ...]
 
 
 @dataclass(frozen=True)
@@ -162,15 +162,15 @@ def make_pairs(
     if not any(one.sparql for one in asked):
         what = f"the examples of {graph!r}" if questions is None else questions.files[0][0]
         raise SetupError(f"{what}: there is no question with a query")
-    left_out = [LeftOut(one.id, "it has no query") for one in asked if not one.sparql]
+    left_out = [SkippedQuestion(one.id, "it has no query") for one in asked if not one.sparql]
 
-    def written() -> Iterator[Pair]:
+    def written() -> Iterator[TrainingPair]:
         done = 0
         for place, own in by_graph.items():
             progress("pairs", done, len(asked))
             done += len(own)
             for one in _pairs(workspace, place, [q for q in own if q.sparql], form):
-                if isinstance(one, LeftOut):
+                if isinstance(one, SkippedQuestion):
                     left_out.append(one)
                 else:
                     yield one
@@ -181,18 +181,22 @@ def make_pairs(
 
 def _pairs(
     workspace: Workspace, place: str | Path, questions: Sequence[GoldQuestion], form: PairForm
-) -> Iterator[Pair | LeftOut]:
+) -> Iterator[TrainingPair | SkippedQuestion]:
     if form.proposed:
         lessons = lessons_of(workspace, place, questions)
-        yield from (pair_of(one, seed=form.seed, form=form.form) for one in lessons)
+        yield from (build_pair(one, seed=form.seed, form=form.form) for one in lessons)
         missing = {one.id for one in questions} - {one.id for one in lessons}
-        yield from (LeftOut(one, "gold's query cannot be run here") for one in sorted(missing))
+        yield from (
+            SkippedQuestion(one, "gold's query cannot be run here") for one in sorted(missing)
+        )
         return
     opened = workspace.find(place)
-    asked: Iterable[Asked] = [Asked(one.id, one.text, one.sparql or "") for one in questions]
+    asked: Iterable[TrainingQuestion] = [
+        TrainingQuestion(one.id, one.text, one.sparql or "") for one in questions
+    ]
     try:
-        with near_terms(opened) as terms:
-            yield from made_pairs(asked, terms, seed=form.seed, copies=form.copies, form=form.form)
+        with open_term_search(opened) as terms:
+            yield from build_pairs(asked, terms, seed=form.seed, copies=form.copies, form=form.form)
     finally:
         result_of(opened.endpoint.close())
 

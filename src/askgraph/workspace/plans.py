@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import Self
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs import Done, Options, Task
+from askgraph.evaluation.runs import Done, EvaluationOptions, Task
 from askgraph.evaluation.runs.one_question import asked, asker
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods import (
-    Confirming,
+    ConfirmedAnswerMethod,
     Method,
-    searches,
-    wants_links,
-    with_others,
-    without_fallback,
+    can_search_indices,
+    collect_methods,
+    disable_fallback,
+    has_given_links,
 )
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.graphs import build_missing
@@ -104,7 +104,7 @@ class Host:
             if examples is not None:
                 settings["examples"] = str(examples)
             method = Workspace(self.site.folder).method(choice.name, settings, models=self._models)
-            self._methods[label, examples] = without_fallback(method, settings)
+            self._methods[label, examples] = disable_fallback(method, settings)
         return self._methods[label, examples]
 
     @contextlib.asynccontextmanager
@@ -142,7 +142,7 @@ class Host:
     def _as_asked(self, label: str, method: Method) -> Method:
         """The method; with the confirmed answers, which may be the gold, only if it says so."""
         wanted = json.loads(self._choice(label).settings).get("confirmed")
-        return Confirming(method) if wanted is True else method
+        return ConfirmedAnswerMethod(method) if wanted is True else method
 
     async def _close_idle(self) -> None:
         for key in list(self._graphs):
@@ -187,7 +187,7 @@ class Asked:
     name: str
     path: Path
     format: str
-    contents: Contents
+    contents: BenchmarkContents
     questions: tuple[GoldQuestion, ...]
     graphs: tuple[str | Path, ...]
     examples: tuple[Path | None, ...] = ()
@@ -199,7 +199,7 @@ class Wishes:
 
     methods: tuple[MethodChoice, ...]
     repeat: int = 1
-    options: Options = field(default_factory=Options)
+    options: EvaluationOptions = field(default_factory=EvaluationOptions)
     metric: str = "best_column"
     chosen: Mapping[str, object] = field(default_factory=dict)
 
@@ -231,7 +231,7 @@ async def planned(
                 f"the method {choice.name!r} learns nothing from examples, so that folds would "
                 "change nothing; leave --folds and --leave-out away"
             )
-    if any(searches(host.method(choice.label)) for choice in wishes.methods):
+    if any(can_search_indices(host.method(choice.label)) for choice in wishes.methods):
         for source in _sources(benchmarks):
             async with host.graph(source) as graph:
                 await asyncio.to_thread(build_missing, graph, progress=progress)
@@ -302,7 +302,7 @@ def described(asked: Asked) -> dict[str, object]:
         "path": str(asked.path),
         "sha256": file_hash(asked.path) if asked.path.is_file() else None,
         "questions": len(asked.questions),
-        "unreadable": [[item.place, item.reason] for item in asked.contents.unreadable],
+        "unreadable": [[item.location, item.reason] for item in asked.contents.unreadable],
     }
 
 
@@ -335,7 +335,7 @@ def _tasks(
                 graph=graph,
                 method=label,
                 examples=learnt,
-                gold_links=wants_links(method),
+                gold_links=has_given_links(method),
                 prefixes=tuple(sorted(asked.contents.prefixes.items())),
                 options=wishes.options,
                 snapshot=snapshot,
@@ -351,7 +351,7 @@ def _examples_of(method: Method) -> tuple[Path, ...]:
 
     What is in them is a setting, too.
     """
-    named = (getattr(one, "examples", None) for one in with_others(method))
+    named = (getattr(one, "examples", None) for one in collect_methods(method))
     paths = dict.fromkeys(Path(one) for one in named if one and isinstance(one, str))
     return tuple(path for path in paths if path.is_file())
 

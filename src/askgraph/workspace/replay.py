@@ -14,7 +14,7 @@ from askgraph.graph.arrays import build_arrays
 from askgraph.graph.profile import Profile
 from askgraph.index.names import NameIndex
 from askgraph.llm import Identity
-from askgraph.methods.tools.replay import ReplayedModel, heard_in
+from askgraph.methods.tools.replay import ReplayedModel, load_graph_responses
 from askgraph.sparql.judge import Asked
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import (
@@ -92,7 +92,7 @@ async def _again(method: Any, trace: Trace, head: Head) -> AsyncGenerator[Step, 
                 yield step
         return
     kept = next((step for step in trace.steps if isinstance(step, Heard)), None)
-    said = heard_in(trace)
+    said = load_graph_responses(trace)
     graphs = [_silent(one.name, said.prefixes(one.name)) for one in head.graphs]
     async with aclosing(method.answer(trace.question, graphs)) as steps:
         while True:

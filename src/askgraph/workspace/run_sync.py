@@ -9,11 +9,11 @@ from contextlib import aclosing
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from askgraph.deadline import SECONDS
+from askgraph.deadline import DEFAULT_SECONDS
 from askgraph.errors import TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel
-from askgraph.methods import Method, bare, in_time, with_own_predicates
+from askgraph.methods import Method, answer_with_deadline, expand_virtual_predicates, unwrap
 from askgraph.trace import Outcome, Question, Step, Trace
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ async def steps_of(
     """
     loop = asyncio.get_running_loop()
     end = None if timeout is None else loop.time() + timeout
-    stream = in_time(method, question, graphs, seconds=SECONDS)
-    virtual = any(graph.virtual for graph in graphs)
+    stream = answer_with_deadline(method, question, graphs, seconds=DEFAULT_SECONDS)
+    virtual = any(graph.virtual_paths for graph in graphs)
     try:
         while True:
             clock = asyncio.timeout_at(end)
@@ -80,7 +80,7 @@ async def steps_of(
             if step is None:
                 return
             if virtual:
-                step = with_own_predicates(step, graphs)
+                step = expand_virtual_predicates(step, graphs)
             yield step
     finally:
         await stream.aclose()
@@ -104,7 +104,7 @@ def head_of(method: Method, graphs: Sequence[KnowledgeGraph]) -> "Head":
     from askgraph.trace.codec import GraphState, Head  # most runs leave no trace
 
     states = tuple(GraphState(graph.name, graph.snapshot) for graph in graphs)
-    return Head(_settings(bare(method)), states)
+    return Head(_settings(unwrap(method)), states)
 
 
 def _settings(method: object) -> dict[str, object]:

@@ -16,13 +16,18 @@ from importlib.metadata import version
 from itertools import chain, count
 from pathlib import Path
 
-from askgraph.atomic_files import fresh
+from askgraph.atomic_files import make_temporary_path
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
-from askgraph.evaluation.gold.frozen import read_frozen
-from askgraph.evaluation.gold.near_duplicates import Split, folds, leaks, leave_one_out
-from askgraph.evaluation.questions import GoldQuestion, of_graph, write_questions
+from askgraph.evaluation.gold.frozen import read_frozen_gold
+from askgraph.evaluation.gold.near_duplicates import (
+    DataSplit,
+    find_leaks,
+    split_folds,
+    split_leave_one_out,
+)
+from askgraph.evaluation.questions import GoldQuestion, filter_by_graph, write_questions
 from askgraph.sparql.lexer import with_declared
 from askgraph.workspace import Workspace
 from askgraph.workspace.graph_data import is_url
@@ -89,19 +94,19 @@ def _split(source: str, graph: str | None) -> tuple[Path, str | None]:
 
 
 def _chosen(
-    path: Path, contents: Contents, selection: Selection, graph: str | None
+    path: Path, contents: BenchmarkContents, selection: Selection, graph: str | None
 ) -> tuple[GoldQuestion, ...]:
     questions = contents.questions
     if not questions:
         for first in contents.unreadable[:1]:
             raise SetupError(
                 f"none of the {len(contents.unreadable)} items of {path} can be asked and scored; "
-                f"the first: {first.place}: {first.reason}"
+                f"the first: {first.location}: {first.reason}"
             )
     if selection.kg is not None:
-        questions = of_graph(questions, selection.kg, required=True)
+        questions = filter_by_graph(questions, selection.kg, required=True)
     elif graph is not None:
-        questions = of_graph(questions, graph)
+        questions = filter_by_graph(questions, graph)
     if selection.split is not None:
         split = selection.split
         found = tuple(question for question in questions if question.split == split)
@@ -123,8 +128,8 @@ def _chosen(
 def _with_gold(questions: Sequence[GoldQuestion], gold: Path | None) -> tuple[GoldQuestion, ...]:
     if gold is None:
         return tuple(questions)
-    frozen = read_frozen(gold)
-    return tuple(frozen.with_gold(question) for question in questions)
+    frozen = read_frozen_gold(gold)
+    return tuple(frozen.set_stored_answer(question) for question in questions)
 
 
 def _with_rows(path: Path, questions: Sequence[GoldQuestion]) -> tuple[GoldQuestion, ...]:
@@ -209,7 +214,7 @@ class Division:
 
 
 def write_splits(
-    benchmarks: Mapping[Path, Contents], division: Division, folder: Path
+    benchmarks: Mapping[Path, BenchmarkContents], division: Division, folder: Path
 ) -> tuple[Json, ...]:
     """Write the files of each split into a new folder, all or none, and return what is in them.
 
@@ -233,7 +238,7 @@ def write_splits(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SetupError(f"{folder} is there already and not empty; name another folder")
     folder.absolute().parent.mkdir(parents=True, exist_ok=True)
-    beside = fresh(folder.absolute())
+    beside = make_temporary_path(folder.absolute())
     beside.mkdir()
     try:
         entries = tuple(_written(beside, split, questions) for split in splits)
@@ -258,23 +263,25 @@ def write_splits(
 
 def _divided(
     questions: Sequence[GoldQuestion], names: Sequence[str], division: Division
-) -> tuple[Split, ...]:
+) -> tuple[DataSplit, ...]:
     match division:
         case Division(folds=int(number), leave_out=None):
-            return folds(questions, number, seed=division.seed)
+            return split_folds(questions, number, seed=division.seed)
         case Division(folds=None, leave_out="dataset"):
-            return leave_one_out(names)
+            return split_leave_one_out(names)
         case Division(folds=None, leave_out="graph"):
-            return leave_one_out([Path(q.graph).stem if q.graph else "none" for q in questions])
+            return split_leave_one_out(
+                [Path(q.graph).stem if q.graph else "none" for q in questions]
+            )
         case _:
             raise SetupError("say either into how many folds, or to leave out 'graph' or 'dataset'")
 
 
-def _written(folder: Path, split: Split, questions: Sequence[GoldQuestion]) -> Json:
+def _written(folder: Path, split: DataSplit, questions: Sequence[GoldQuestion]) -> Json:
     train = [questions[at] for at in split.train]
     test = [questions[at] for at in split.test]
     name = re.sub(r"[^\w.-]+", "-", split.name)
     write_questions(folder / f"{name}-train.jsonl", train)
     write_questions(folder / f"{name}-test.jsonl", test)
-    repeated = len(leaks(test, train))
+    repeated = len(find_leaks(test, train))
     return {"name": name, "train": len(train), "test": len(test), "repeated": repeated}

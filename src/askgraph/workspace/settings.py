@@ -30,7 +30,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Self, Union, get_args, get_origin, get_type_hints
 
-from askgraph.atomic_files import write_whole
+from askgraph.atomic_files import write_text_atomically
 from askgraph.errors import SetupError
 from askgraph.plugins import explain_removal
 
@@ -256,7 +256,7 @@ def _changed(folder: Path, change: Callable[["TOMLDocument"], None]) -> None:
     except ParseError as error:
         raise SetupError(f"{path} cannot be read: {error}") from error
     change(document)
-    write_whole(path, tomlkit.dumps(document))
+    write_text_atomically(path, tomlkit.dumps(document))
 
 
 def check_settings(

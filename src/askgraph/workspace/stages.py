@@ -15,20 +15,20 @@ from random import Random
 from statistics import fmean
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.metrics.linking import Links, compared, links
-from askgraph.evaluation.runs import Record, Run
+from askgraph.evaluation.metrics.linking import QueryLinks, compare_links, extract_links
+from askgraph.evaluation.runs import EvaluationRun, Record
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.stages import (
     CONFIGURATIONS,
-    EVALUATIONS,
-    CrossRow,
-    Recall,
-    Sought,
+    MAX_EVALUATION_COUNT,
+    RecallQuery,
+    RecallResult,
     StageCase,
-    Tuned,
-    recall_at,
-    stage_case,
-    tuned,
+    TransferRow,
+    TuningResult,
+    build_stage_case,
+    measure_recall,
+    tune_parameters,
 )
 from askgraph.index import Resource, SearchIndex
 from askgraph.methods.shared.index_cache import Bm25, bm25_of, ranked_names
@@ -45,16 +45,16 @@ from askgraph.workspace.settings import method_settings, with_method
 INDICES = {"entities": "entities", "properties": "predicates"}
 """The indices that are searched, and what is found in them."""
 
-Gold = Mapping[tuple[str, str], Links]
+Gold = Mapping[tuple[str, str], QueryLinks]
 
 
 @dataclass(frozen=True)
 class Staged:
     """A run of all configurations, its cases, and by benchmark what an index finds."""
 
-    run: Run
+    run: EvaluationRun
     cases: tuple[StageCase, ...]
-    recalls: Mapping[str, Sequence[Recall]]
+    recalls: Mapping[str, Sequence[RecallResult]]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Searched:
 
     benchmark: str
     index: SearchIndex[Resource]
-    sought: Sought
+    sought: RecallQuery
 
 
 async def staged(
@@ -93,17 +93,17 @@ async def staged(
             workspace, asked, wishes, selection, crew,
             folder=folder or Path(temporary) / "stages", progress=progress, preparing=preparing,
         )  # fmt: skip
-        details = {detail.key: detail for detail in run.details()}
-    recalls: dict[str, list[Recall]] = {one.name: [] for one in asked}
+        details = {detail.key: detail for detail in run.iterate_details()}
+    recalls: dict[str, list[RecallResult]] = {one.name: [] for one in asked}
     async with Host.of(workspace) as host:
         gold = await gold_of(host, asked)
         for key, what in INDICES.items():
             sought = await searched_for(host, asked, key, gold, progress=preparing)
             for name, found in recalls.items():
                 own = [(each.index, each.sought) for each in sought if each.benchmark == name]
-                found.append(await asyncio.to_thread(recall_at, what, own))
+                found.append(await asyncio.to_thread(measure_recall, what, own))
     cases = tuple(
-        stage_case(record, details[record.key], gold[record.benchmark, record.id])
+        build_stage_case(record, details[record.key], gold[record.benchmark, record.id])
         for record in run.records
         if record.key in details
     )
@@ -112,12 +112,12 @@ async def staged(
 
 async def gold_of(host: Host, asked: Sequence[Asked]) -> Gold:
     """Return the IRIs of each gold query, by benchmark and id."""
-    found: dict[tuple[str, str], Links] = {}
+    found: dict[tuple[str, str], QueryLinks] = {}
     for one in asked:
         for question, source in zip(one.questions, one.graphs, strict=True):
             async with host.graph(source) as graph:
                 prefixes = {**one.contents.prefixes, **graph.prefixes.namespaces}
-            found[one.name, question.id] = links(question.sparql, prefixes=prefixes)
+            found[one.name, question.id] = extract_links(question.sparql, prefixes=prefixes)
     return found
 
 
@@ -146,12 +146,14 @@ async def searched_for(
                 progress(f"indexing {key}", len(opened), len(sources))
             known = gold[one.name, question.id]
             wanted = known.entities if key == "entities" else known.predicates
-            found.append(Searched(one.name, opened[str(source)], Sought(question.text, wanted)))
+            found.append(
+                Searched(one.name, opened[str(source)], RecallQuery(question.text, wanted))
+            )
     return found
 
 
 async def linked_shares(
-    workspace: Workspace, run: Run, asked: Sequence[Asked], what: str
+    workspace: Workspace, run: EvaluationRun, asked: Sequence[Asked], what: str
 ) -> dict[str, float]:
     """Return the F1 of the entities or predicates (`what`) that a run of the method found.
 
@@ -161,11 +163,11 @@ async def linked_shares(
         gold = await gold_of(host, asked)
     records = {record.key: record for record in run.records}
     found: dict[str, float] = {}
-    for detail in run.details():
+    for detail in run.iterate_details():
         if record := records.get(detail.key):
-            case = stage_case(record, detail, gold[record.benchmark, record.id])
+            case = build_stage_case(record, detail, gold[record.benchmark, record.id])
             if getattr(case.gold, what):
-                found[record.key] = getattr(compared(case.found, case.gold), what).f1
+                found[record.key] = getattr(compare_links(case.linked, case.gold), what).f1
     return found
 
 
@@ -186,8 +188,8 @@ async def recalls_of(
         for key, what in INDICES.items():
             bm25 = bm25_of(numbers[what])
             sought = await searched_for(host, [asked], key, gold, bm25=bm25, progress=progress)
-            recall = recall_at(what, [(each.index, each.sought) for each in sought])
-            found |= {f"{what} @{limit}": share for limit, share in recall.at}
+            recall = measure_recall(what, [(each.index, each.sought) for each in sought])
+            found |= {f"{what} @{limit}": share for limit, share in recall.shares_by_limit}
     return found
 
 
@@ -204,8 +206,8 @@ class TunedIndex:
     """
 
     what: str
-    tuned: Tuned
-    tested: tuple[Recall, Recall] | None = None
+    tuned: TuningResult
+    tested: tuple[RecallResult, RecallResult] | None = None
 
 
 async def tune_bm25(
@@ -231,17 +233,17 @@ async def tune_bm25(
 
             def measure(
                 bm25: Bm25, asked: Sequence[Asked] = training, key: str = key, what: str = what
-            ) -> Recall:
+            ) -> RecallResult:
                 work = searched_for(host, asked, key, gold, bm25=bm25)
                 sought = asyncio.run_coroutine_threadsafe(work, loop).result()
-                return recall_at(what, [(one.index, one.sought) for one in sought])
+                return measure_recall(what, [(one.index, one.sought) for one in sought])
 
             def tell(done: int, what: str = what) -> None:
-                progress(f"k1 and b for {what}", done, EVALUATIONS)
+                progress(f"k1 and b for {what}", done, MAX_EVALUATION_COUNT)
 
             kept = settings.get(_SETTINGS[what])
             start = bm25_of(str(kept)) if kept is not None else Bm25()
-            found = await asyncio.to_thread(tuned, measure, start=start, progress=tell)
+            found = await asyncio.to_thread(tune_parameters, measure, start=start, progress=tell)
             tested = [
                 await asyncio.to_thread(measure, numbers, test)
                 for numbers in ((found.before, found.after) if test else ())
@@ -298,7 +300,7 @@ class Cross:
 
 def crossed(
     workspace: Workspace, study: Cross, train: Trainer, *, progress: Progress = silent
-) -> tuple[list[CrossRow], Mapping[str, str]]:
+) -> tuple[list[TransferRow], Mapping[str, str]]:
     """Train what is not trained yet, ask what is not asked yet; return the F1 of each model.
 
     With it come the formats of the data sets, by their names. The right terms stand in the pairs;
@@ -347,9 +349,9 @@ def crossed(
             )
             f1: dict[str, list[float]] = {one.name: [] for one in asked}
             for record in run.records:
-                f1[record.benchmark].append(record.score(study.metric).f1)
+                f1[record.benchmark].append(record.get_score(study.metric).f1)
             means = {name: fmean(scores) for name, scores in f1.items()}
-            rows.append(CrossRow(trained, means, number))
+            rows.append(TransferRow(trained, means, number))
     return rows, {one.name: one.format for one in asked}
 
 

@@ -12,25 +12,25 @@ from typing import Any
 
 from askgraph import plugins
 from askgraph.errors import NoModel, SetupError
-from askgraph.evaluation.reports.failures import usage_of
+from askgraph.evaluation.reports.failures import sum_usage
 from askgraph.evaluation.reports.report import Report
 from askgraph.evaluation.reports.statistics import Interval
-from askgraph.evaluation.runs import Options, Record, Run
+from askgraph.evaluation.runs import EvaluationOptions, EvaluationRun, Record
 from askgraph.evaluation.runs.run import Progress as Told
 from askgraph.evaluation.studies.papers import (
-    Line,
-    Measured,
+    MeasuredRow,
+    Measurement,
     Paper,
-    Row,
-    Table,
-    exact,
-    hops,
-    measured,
-    modifiers,
+    PaperRow,
+    PaperTable,
+    build_exact_interval,
+    count_modifier,
+    measure_hops,
+    measure_records,
 )
-from askgraph.evaluation.studies.representations import Experiment, Figures, figures_of
+from askgraph.evaluation.studies.representations import Experiment, Figures, compute_figures
 from askgraph.graph.advice import AdviceKind
-from askgraph.graph.definitions import Definitions, definitions_text
+from askgraph.graph.definitions import Definitions, format_definitions
 from askgraph.trace import Usage
 from askgraph.workspace import Progress, Workspace, silent
 from askgraph.workspace.enrichment import (
@@ -134,7 +134,7 @@ class Studied:
     def costs(self, metric: str) -> dict[Experiment, tuple[Interval, Usage]]:
         """Return the interval of the mean of each experiment, and what it cost."""
         return {
-            one: (Report(records, metric).interval(), usage_of(records))
+            one: (Report(records, metric).compute_interval(), sum_usage(records))
             for one, records in self.records.items()
         }
 
@@ -181,7 +181,7 @@ def studied(
                 progress=progress(name) if progress else None,
             ).records
         records[one] = done[name]
-        figures[one] = figures_of(done[name], study.metric, study.tags)
+        figures[one] = compute_figures(done[name], study.metric, study.tags)
     left_out = (
         f"experiment{'s' * (len(numbers) > 1)} {', '.join(numbers)}: {lack}"
         for lack, numbers in lacks.items()
@@ -231,7 +231,7 @@ def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Prog
         return study.graph
     wanted = {"inverse": one.inverse, "shortcuts": one.shortcuts, "comments": one.comments}
     if study.definitions is not None:
-        definitions = study.definitions.only(**wanted, names=False)
+        definitions = study.definitions.select(**wanted, names=False)
     else:
         comments = Definitions()
         if one.comments:  # drafted by the model of the method, once for all that is studied
@@ -256,7 +256,9 @@ def _variant(workspace: Workspace, study: Study, one: Experiment, progress: Prog
                 f"the graph {name!r} was not made by a study of {study.graph!r}: name it with "
                 f"--variant {one.variant}={name}, or take it away (askgraph remove {name})"
             )
-        same = kept.is_file() and kept.read_text(encoding="utf-8") == definitions_text(definitions)
+        same = kept.is_file() and kept.read_text(encoding="utf-8") == format_definitions(
+            definitions
+        )
         if same and (found.comments or not one.comments):
             return name
         workspace.remove(name)
@@ -290,10 +292,10 @@ class PaperStudy:
     crew: Crew = field(default_factory=Crew)
 
     @property
-    def options(self) -> Options:
+    def options(self) -> EvaluationOptions:
         """How questions are asked and scored."""
         chosen = self.selection
-        return Options(
+        return EvaluationOptions(
             retries=self.retries, stored_gold=chosen.gold is not None, language=chosen.language
         )
 
@@ -308,8 +310,8 @@ class PaperStudy:
 class PlannedRow:
     """A row as it will be run, or what is `missing` for that; equal runs have one name."""
 
-    table: Table
-    row: Row
+    table: PaperTable
+    row: PaperRow
     choice: MethodChoice
     folds: int | None = None
     missing: str = ""
@@ -328,7 +330,7 @@ def planned_rows(
 
     Raises `SetupError` for what is given under a name that no row has.
     """
-    tables = study.paper.chosen(study.tables)
+    tables = study.paper.select_tables(study.tables)
     rows = [row for table in study.paper.tables for row in table.rows]
     known = {"fixed", *study.paper.needs, *(row.model for row in rows if row.model)}
     if unknown := sorted(study.given.keys() - known):
@@ -341,7 +343,7 @@ def planned_rows(
     return [_planned(study, table, row, taught) for table in tables for row in table.rows]
 
 
-def _planned(study: PaperStudy, table: Table, row: Row, taught: bool) -> PlannedRow:
+def _planned(study: PaperStudy, table: PaperTable, row: PaperRow, taught: bool) -> PlannedRow:
     """A row with what it is set to: what is set for all, then its method's, then its own."""
     name, own = method_spec(row.method)
     settings = {**dict(map(named_setting, study.settings)), **own, **row.settings}
@@ -364,7 +366,7 @@ def _planned(study: PaperStudy, table: Table, row: Row, taught: bool) -> Planned
 
 
 def _learning(
-    study: PaperStudy, row: Row, settings: dict[str, object], taught: bool, wants: list[str]
+    study: PaperStudy, row: PaperRow, settings: dict[str, object], taught: bool, wants: list[str]
 ) -> int | None:
     """Settle what a row learns from; return in how many folds, if it does so from other folds."""
     plugin: Any = plugins.load("method", method_spec(row.method)[0])
@@ -389,7 +391,7 @@ def paper_studied(
     *,
     progress: Callable[[str], Told] | None = None,
     preparing: Progress = silent,
-) -> dict[str, list[Line]]:
+) -> dict[str, list[MeasuredRow]]:
     """Do the runs of a paper's tables that are not done yet; return the lines of each table.
 
     A row that cannot be run says why. `progress` is asked for what is told of each run. Raises
@@ -397,11 +399,11 @@ def paper_studied(
     `ServiceError` if a service ends a run; the same call goes on.
     """
     asked = study.asked(workspace)
-    found: dict[str, list[Line]] = {}
-    runs: dict[str, Run | SetupError] = {}
+    found: dict[str, list[MeasuredRow]] = {}
+    runs: dict[str, EvaluationRun | SetupError] = {}
     rows = planned_rows(workspace, study, asked)
     for number, one in enumerate(rows, 1):
-        if one.table.asks and not one.missing and one.run not in runs:
+        if one.table.asks_questions and not one.missing and one.run not in runs:
             study.folder.mkdir(parents=True, exist_ok=True)
             what = f"{number} of {len(rows)}, {one.table.name}: {one.row.name}"
             selection = replace(study.selection, folds=one.folds)
@@ -430,47 +432,52 @@ def _line(
     workspace: Workspace,
     one: PlannedRow,
     asked: Sequence[Asked],
-    run: Run | SetupError | None,
+    run: EvaluationRun | SetupError | None,
     preparing: Progress,
-) -> Line:
+) -> MeasuredRow:
     """What was found for a row."""
     model = str(json.loads(one.choice.settings).get("model", ""))
     measure = one.table.measure
     if one.missing:
-        return Line(one.row, missing=one.missing)
+        return MeasuredRow(one.row, reason=one.missing)
     if isinstance(run, SetupError):
-        return Line(one.row, missing=str(run), by=model)
+        return MeasuredRow(one.row, reason=str(run), model=model)
     if run is not None and measure != "indices":
         linked = measure in ("entities", "predicates")
         shares = result_of(linked_shares(workspace, run, asked, measure)) if linked else {}
-        found = measured(run.records, measure, one.table.heads, shares)
-        return Line(one.row, found, by=model, run=one.run)
+        found = measure_records(run.records, measure, one.table.heads, shares)
+        return MeasuredRow(one.row, found, model=model, run=one.run)
     if measure != "indices":
-        return Line(one.row, tuple(_read_gold(workspace, one, each, preparing) for each in asked))
+        return MeasuredRow(
+            one.row, tuple(_read_gold(workspace, one, each, preparing) for each in asked)
+        )
     sizes, kinds = [], dict[str, None]()
     for name in dict.fromkeys(str(graph) for each in asked for graph in each.graphs):
         known = name in workspace.graphs()
         for info in index_info(workspace, name, progress=preparing) if known else []:
             if info.key == one.row.name and info.items is not None:
-                figures = {"items": exact(info.items), "bytes": exact(info.bytes)}
-                sizes.append(Measured(name, "", 0, figures))
+                figures = {
+                    "items": build_exact_interval(info.items),
+                    "bytes": build_exact_interval(info.bytes),
+                }
+                sizes.append(Measurement(name, "", 0, figures))
                 kinds[str(info.kind)] = None
     missing = "" if sizes else "no index is built yet: askgraph index build NAME"
-    return Line(one.row, tuple(sizes), missing, ", ".join(kinds))
+    return MeasuredRow(one.row, tuple(sizes), missing, ", ".join(kinds))
 
 
 def _read_gold(
     workspace: Workspace, one: PlannedRow, asked: Asked, preparing: Progress
-) -> Measured:
+) -> Measurement:
     """What needs no run: read from the gold queries, or searched in indices."""
     found: Mapping[str, Interval | None]
     match one.table.measure:
         case "modifiers":
-            found = modifiers(asked.questions, one.row.name)
+            found = count_modifier(asked.questions, one.row.name)
         case "hops":
-            found = hops(asked.questions, asked.contents.prefixes)
+            found = measure_hops(asked.questions, asked.contents.prefixes)
         case _:
             numbers = {what: str(one.row.settings[f"bm25_{what}"]) for what in INDICES.values()}
             recalls = result_of(recalls_of(workspace, asked, numbers, progress=preparing))
-            found = {name: exact(share) for name, share in recalls.items()}
-    return Measured(str(asked.graphs[0]), asked.name, len(asked.questions), found)
+            found = {name: build_exact_interval(share) for name, share in recalls.items()}
+    return Measurement(str(asked.graphs[0]), asked.name, len(asked.questions), found)

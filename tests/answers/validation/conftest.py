@@ -12,7 +12,7 @@ from askgraph.answers.validation import Finding, Knowledge, Services
 from askgraph.answers.validation.graph_knowledge import array_knowledge, profile_knowledge
 from askgraph.answers.validation.validate import findings_on
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
+from askgraph.graph.local_profile import build_profile
 from askgraph.sparql.prefixes import PrefixMap
 
 HEAD = (
@@ -33,7 +33,7 @@ def known(turtle: str) -> Knowledge:
     """What the triples of a text tell, with its prefixes."""
     arrays = build_arrays(parse(turtle.encode(), RdfFormat.TURTLE))
     own = PrefixMap(dict(re.findall(r"@prefix (\S*): <(.*?)>", turtle)))
-    return replace(array_knowledge(profile_knowledge(profile_of(arrays)), arrays), prefixes=own)
+    return replace(array_knowledge(profile_knowledge(build_profile(arrays)), arrays), prefixes=own)
 
 
 @pytest.fixture(scope="session")

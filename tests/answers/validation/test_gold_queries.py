@@ -13,7 +13,7 @@ from tests.answers.validation.conftest import known
 from askgraph.answers.validation import WRONG, Finding, Kind, Services
 from askgraph.answers.validation.graph_knowledge import profile_knowledge
 from askgraph.answers.validation.validate import findings_on
-from askgraph.graph.void import profile_of_void
+from askgraph.graph.void import parse_void
 from askgraph.sparql.rdf_files import Statements
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -42,7 +42,7 @@ def test_none_is_called_wrong_where_all_of_the_graph_was_counted() -> None:
 
 def test_published_void_calls_none_wrong_for_what_it_lacks() -> None:
     text = gzip.decompress((DATA / "sib-examples" / "void_uniprot.ttl.gz").read_bytes())
-    profile = profile_of_void(Statements.parsed(text, RdfFormat.TURTLE, base="urn:void"))
+    profile = parse_void(Statements.parsed(text, RdfFormat.TURTLE, base="urn:void"))
     assert profile is not None
     services = Services(profile_knowledge(profile))
     lacking = {Kind.CLASS, Kind.PREDICATE, Kind.DIRECTION, Kind.SUBJECT, Kind.OBJECT}

@@ -12,14 +12,14 @@ from askgraph.answers.validation import Kind, Services
 from askgraph.answers.validation.graph_knowledge import profile_knowledge
 from askgraph.answers.validation.validate import findings_on
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
+from askgraph.graph.local_profile import build_profile
 
 
 @pytest.fixture(scope="module")
 def in_two_graphs(moons: Services) -> Services:
-    pets = profile_of(build_arrays(parse(PETS.encode(), RdfFormat.TURTLE)))
-    space = profile_of(build_arrays(parse(MOONS.encode(), RdfFormat.TURTLE)))
-    whole = profile_of(build_arrays(parse((MOONS + PETS).encode(), RdfFormat.TURTLE)))
+    pets = build_profile(build_arrays(parse(PETS.encode(), RdfFormat.TURTLE)))
+    space = build_profile(build_arrays(parse(MOONS.encode(), RdfFormat.TURTLE)))
+    whole = build_profile(build_arrays(parse((MOONS + PETS).encode(), RdfFormat.TURTLE)))
     both = profile_knowledge(whole, graphs={"urn:pets": pets, "urn:space": space})
     return Services(replace(both, prefixes=moons.own.prefixes))
 

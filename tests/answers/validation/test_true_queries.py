@@ -33,9 +33,9 @@ from askgraph.answers.validation.validate import validated
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import ServiceError
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
-from askgraph.graph.void import profile_of_void
-from askgraph.graph.void_text import void_of
+from askgraph.graph.local_profile import build_profile
+from askgraph.graph.void import parse_void
+from askgraph.graph.void_text import serialize_void
 from askgraph.sparql.rdf_files import Statements
 from askgraph.sparql.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
 from askgraph.workspace.run_sync import result_of
@@ -85,9 +85,9 @@ def graph_of(turtle: str, folder: Path) -> Graph:
     kept.flush()
     del kept
     store = store_of(turtle)
-    profile = profile_of(build_arrays(parse(turtle.encode(), RdfFormat.TURTLE)))
-    void = profile_of_void(
-        Statements.parsed(void_of(profile).encode(), RdfFormat.TURTLE, base="urn:void")
+    profile = build_profile(build_arrays(parse(turtle.encode(), RdfFormat.TURTLE)))
+    void = parse_void(
+        Statements.parsed(serialize_void(profile).encode(), RdfFormat.TURTLE, base="urn:void")
     )
     assert void is not None
     ways: dict[str, Knowledge] = {

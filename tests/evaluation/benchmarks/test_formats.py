@@ -10,10 +10,10 @@ import pytest
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.benchmarks.formats import (
-    detected,
-    examples_in,
+    detect_format,
     read_benchmark,
-    write_lines_of,
+    read_example_file,
+    write_examples,
 )
 from askgraph.graph.examples import QueryExample, Wording, read_examples
 
@@ -38,7 +38,7 @@ def test_naming_and_guessing_formats(tmp_path: Path) -> None:
     records = [{"corrected_question": "A?", "NNQT_question": "A?"}]
     path = write(tmp_path, "a.json", json.dumps(records))
     with pytest.raises(SetupError, match="may be 'lcquad' or 'lcquad2': name its format"):
-        detected(path)
+        detect_format(path)
     # An unknown format is a setup error.
     with pytest.raises(SetupError, match="no benchmark named 'quald'; did you mean 'qald'"):
         read_benchmark(write(tmp_path, "a.json", LINE), format="quald")
@@ -56,16 +56,16 @@ def test_naming_and_guessing_formats(tmp_path: Path) -> None:
     path = tmp_path / "some.json"
     path.write_text('{"a": 1}')
     with pytest.raises(SetupError, match="no format that is known"):
-        examples_in(path)
+        read_example_file(path)
     # Lines have one question for each wording.
     others = (Wording("Welche Monde?", "de"),)
     given = QueryExample("Which moons?", "ASK { }", "en", others, keywords=("moons",))
-    write_lines_of([given], tmp_path / "out.jsonl")
+    write_examples([given], tmp_path / "out.jsonl")
     assert read_examples(tmp_path / "out.jsonl") == (
         QueryExample("Which moons?", "ASK { }", "en", keywords=("moons",)),
         QueryExample("Welche Monde?", "ASK { }", "de", keywords=("moons",)),
     )
-    assert len(examples_in(tmp_path / "out.jsonl").examples) == 2
+    assert len(read_example_file(tmp_path / "out.jsonl").examples) == 2
 
 
 @pytest.mark.parametrize("text", ["", "\n \n"])
@@ -95,7 +95,7 @@ def test_wordings_of_one_example(tmp_path: Path) -> None:
     # The languages of a question are wordings of one example.
     path = tmp_path / "qald_sample_test.json.gz"
     path.write_bytes(gzip.compress(json.dumps(QALD).encode()))
-    (example,) = examples_in(path).examples
+    (example,) = read_example_file(path).examples
     assert example.wordings == (
         Wording("Which river crosses Exampletown?", "en"),
         Wording("Welcher Fluss fließt durch Exampletown?", "de"),
@@ -105,7 +105,7 @@ def test_wordings_of_one_example(tmp_path: Path) -> None:
     # Paraphrases are wordings too.
     path = tmp_path / "lcquad2_sample_test.json"
     path.write_text(json.dumps(LCQUAD2))
-    (example,) = examples_in(path).examples
+    (example,) = read_example_file(path).examples
     assert example.wordings == (
         Wording("How many people live in Exampletown?", "en"),
         Wording("How many inhabitants has Exampletown?", "en"),

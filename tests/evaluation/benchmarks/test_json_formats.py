@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks import Benchmark, Contents
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.benchmarks import Benchmark, BenchmarkContents
 from askgraph.evaluation.benchmarks.json_records import (
     ComplexWebQuestions,
     DblpQuad,
@@ -26,12 +26,12 @@ WDT = "http://www.wikidata.org/prop/direct/"
 
 def read(
     reader: Benchmark, folder: Path, content: object, *, language: str | None = None
-) -> Contents:
+) -> BenchmarkContents:
     (folder / "file.json").write_text(json.dumps(content))
     return reader.read(folder / "file.json", language=language)
 
 
-def reasons(contents: Contents) -> list[str]:
+def reasons(contents: BenchmarkContents) -> list[str]:
     return [item.reason for item in contents.unreadable]
 
 
@@ -70,8 +70,8 @@ def test_lcquad_and_others(tmp_path: Path) -> None:
     empty = {**plain, "text answers": []}
     contents = read(PatQuestions(), tmp_path, {"a": PAT, "b": plain, "c": empty})
     two, one = contents.questions
-    assert two.answers == Table.of_json(["answer"], [[WD + "Q2"], ["1 May"]])
-    assert one.answers == Table.of_json(["answer"], [["Bob"]])
+    assert two.answers == ResultTable.from_json(["answer"], [[WD + "Q2"], ["1 May"]])
+    assert one.answers == ResultTable.from_json(["answer"], [["Bob"]])
     assert (two.tags[0], one.tags[0]) == ("multi-hop", "single-hop")
     assert (two.entities, two.predicates) == ((WD + "Q1",), (WDT + "P108", WDT + "P488"))
     assert reasons(contents) == ["it has neither a query nor answers"]
@@ -105,9 +105,9 @@ def test_results_and_languages(tmp_path: Path) -> None:
     )
     stored = [question.answers for question in contents.questions]
     assert stored == [
-        Table.of_json(["x"], [[WD + "Q111"]]),
-        Table((), ()),
-        Table.of_boolean(True),
+        ResultTable.from_json(["x"], [[WD + "Q111"]]),
+        ResultTable((), ()),
+        ResultTable.from_boolean(True),
     ]
     assert reasons(contents) == ["'results' must be a list of solutions or a boolean"]
     # Rubq asks in russian unless told otherwise.
@@ -115,7 +115,7 @@ def test_results_and_languages(tmp_path: Path) -> None:
     (english,) = read(Rubq(), tmp_path, [RUBQ], language="en").questions
     assert (russian.text, russian.id) == ("Чей это остров?", "4")
     assert (english.text, english.id) == ("Whose island is it?", "4")
-    assert russian.answers == Table.of_json(["answer"], [[WD + "Q298"]])
+    assert russian.answers == ResultTable.from_json(["answer"], [[WD + "Q298"]])
     assert (russian.entities, russian.predicates) == ((WD + "Q14452",), (WDT + "P17",))
     # Rubq tells unanswerable questions from broken ones.
     bare = {**RUBQ, "query": "", "answers": []}
@@ -195,7 +195,10 @@ def test_grasp_and_cwq(tmp_path: Path) -> None:
     contents = GraspLines().read(path)
     (question,) = contents.questions
     assert (question.tags, question.paraphrases, question.split) == (("invalid",), ("B?",), "test")
-    assert [item.place.rpartition(", ")[2] for item in contents.unreadable] == ["line 2", "line 3"]
+    assert [item.location.rpartition(", ")[2] for item in contents.unreadable] == [
+        "line 2",
+        "line 3",
+    ]
     # Cwq keeps the wording of the program beside that of people.
     record = {
         "ID": "a_1",
@@ -211,7 +214,7 @@ def test_grasp_and_cwq(tmp_path: Path) -> None:
     (question,) = contents.questions
     assert (question.text, question.paraphrases) == ("A?", ("a of b",))
     assert question.tags == ("conjunction",)
-    assert question.answers == Table.of_json(["x"], [[FB + "m.01428y"], ["1962"]])
+    assert question.answers == ResultTable.from_json(["x"], [[FB + "m.01428y"], ["1962"]])
     wrong = read(ComplexWebQuestions(), tmp_path, [{**record, "answers": [{}]}])
     assert reasons(wrong) == ["an answer must be an object with 'answer_id' or 'answer', a text"]
 
@@ -242,7 +245,7 @@ def test_webqsp_takes_the_first_parse_that_says_something(tmp_path: Path) -> Non
     )
     (question,) = contents.questions
     assert (question.id, question.sparql, contents.graph) == ("a", "SELECT ?x {}", "freebase")
-    assert question.answers == Table.of_json(["x"], [[FB + "m.01428y"], ["1962-08-06"]])
+    assert question.answers == ResultTable.from_json(["x"], [[FB + "m.01428y"], ["1962-08-06"]])
     assert question.entities == (FB + "m.03_r3",)
     assert question.predicates == (FB + "location.country.languages",)
     assert contents.prefixes["ns"] == FB

@@ -10,7 +10,7 @@ from tests.each import for_each
 
 from askgraph.endpoint.oxigraph import OxigraphEndpoint
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.formats import read_benchmark
 from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
 
@@ -75,7 +75,7 @@ def test_a_collection_shares_prefixes_from_above(tmp_path: Path, made: object) -
     assert str(own.sparql).startswith("PREFIX ex: <http://example.org/own/>\nSELECT")
     assert str(shared.sparql).startswith("PREFIX ex: <http://example.org/shared/>\nSELECT")
     (broken,) = contents.unreadable
-    assert broken.place.endswith("moons/3.ttl") and "line 1" in broken.reason
+    assert broken.location.endswith("moons/3.ttl") and "line 1" in broken.reason
 
 
 def test_collections_of_examples(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_collections_of_examples(tmp_path: Path) -> None:
     assert question.language is None
 
 
-def read(at: Path, text: str) -> Contents:
+def read(at: Path, text: str) -> BenchmarkContents:
     (at / "examples.ttl").write_text(text)
     return ShaclExamples().read(at / "examples.ttl")
 
@@ -126,7 +126,7 @@ def test_what_has_no_rows_is_listed(tmp_path: Path, statement: str, reason: str)
     text = f'{HEAD} :q a sh:SPARQLExecutable ; rdfs:comment "What?" ; {statement} .'
     contents = read(tmp_path, text)
     assert not contents.questions and contents.unreadable[0].reason.startswith(reason)
-    assert contents.unreadable[0].place.endswith("examples.ttl, <http://example.org/q>")
+    assert contents.unreadable[0].location.endswith("examples.ttl, <http://example.org/q>")
 
 
 @pytest.fixture
@@ -159,5 +159,5 @@ async def test_examples_of_an_endpoint(published: Path) -> None:
         contents = await ShaclExamples().read_endpoint(endpoint)
     finally:
         await endpoint.close()
-    assert contents.unreadable[-1].place == endpoint.address
+    assert contents.unreadable[-1].location == endpoint.address
     assert contents.unreadable[-1].reason.startswith("more examples may exist: ")

@@ -8,8 +8,8 @@ from pyoxigraph import Literal, NamedNode
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks.json_records import Qald
 from askgraph.evaluation.benchmarks.n3_corpus import N3Corpus
 from askgraph.evaluation.benchmarks.simplequestions import SimpleQuestions
@@ -146,7 +146,7 @@ def item(**fields: object) -> dict[str, object]:
 
 def read(
     folder: Path, *items: object, name: str = "x.json", language: str | None = None
-) -> Contents:
+) -> BenchmarkContents:
     path = folder / name
     path.write_text(json.dumps({"questions": items}))
     return Qald().read(path, language=language)
@@ -175,7 +175,7 @@ def test_languages_and_values(tmp_path: Path) -> None:
     contents = read(tmp_path, item(), item(id=2, question=SEVERAL), language="de")
     assert [q.id for q in contents.questions] == ["2#1", "2#2"]
     assert [item.reason for item in contents.unreadable] == ["no text in 'de'; it has en"]
-    assert contents.unreadable[0].place.endswith("x.json, item 1")
+    assert contents.unreadable[0].location.endswith("x.json, item 1")
     # Solutions keep their terms.
     integer = "http://www.w3.org/2001/XMLSchema#integer"
     solutions = [
@@ -196,7 +196,7 @@ def test_languages_and_values(tmp_path: Path) -> None:
     solutions = [{"x": {"type": "uri", "value": 'http://example.org/The "Moon"'}}]
     answers = [{"head": {"vars": ["x"]}, "results": {"bindings": solutions}}]
     (question,) = read(tmp_path, item(answers=answers)).questions
-    assert question.answers == Table.of_json(["x"], [['http://example.org/The "Moon"']])
+    assert question.answers == ResultTable.from_json(["x"], [['http://example.org/The "Moon"']])
     assert question.answers.terms == ()
 
 
@@ -217,7 +217,7 @@ def test_items_that_are_odd(tmp_path: Path) -> None:
     # Stored answers alone are enough.
     answers = [{"head": {"vars": ["x"]}, "results": {"bindings": []}}]
     (question,) = read(tmp_path, item(query={}, answers=answers)).questions
-    assert question.sparql is None and question.answers == Table(("x",), ())
+    assert question.sparql is None and question.answers == ResultTable(("x",), ())
     # A question out of scope is unanswerable.
     (question,) = read(tmp_path, item(query={"sparql": "OUT OF SCOPE"})).questions
     assert question.unanswerable and question.sparql is None

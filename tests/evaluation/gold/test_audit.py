@@ -8,25 +8,27 @@ from tests.each import for_each
 from tests.evaluation.conftest import StoreEndpoint
 
 from askgraph.errors import TimedOut, Unreachable
-from askgraph.evaluation import Table
-from askgraph.evaluation.gold import KINDS, Finding, table_in_words
-from askgraph.evaluation.gold.audit import audit, ties
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.gold import FINDING_KINDS, GoldFinding, summarize_table
+from askgraph.evaluation.gold.audit import audit_gold, find_tie
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.sparql.results import SelectResult
 
 EX = {"": "http://example.org/"}
 JUPITER = "SELECT ?moon { ?moon :orbits :Jupiter }"
-BOTH = Table.of_json(["m"], [["http://example.org/Io"], ["http://example.org/Europa"]])
+BOTH = ResultTable.from_json(["m"], [["http://example.org/Io"], ["http://example.org/Europa"]])
 
 
 def asked(
-    sparql: str | None = None, answers: Table | None = None, *, unanswerable: bool = False
+    sparql: str | None = None, answers: ResultTable | None = None, *, unanswerable: bool = False
 ) -> GoldQuestion:
     return GoldQuestion("q", "?", sparql=sparql, answers=answers, unanswerable=unanswerable)
 
 
 async def kinds(question: GoldQuestion, endpoint: StoreEndpoint | None) -> list[str]:
-    return [finding.kind for finding in (await audit([question], endpoint, prefixes=EX)).findings]
+    return [
+        finding.kind for finding in (await audit_gold([question], endpoint, prefixes=EX)).findings
+    ]
 
 
 @for_each(
@@ -43,13 +45,16 @@ async def kinds(question: GoldQuestion, endpoint: StoreEndpoint | None) -> list[
         (asked("SELECT * { SERVICE <http://example.com/> { ?s ?p ?o } }"), ["execution"]),
         (asked("SELECT ?moon { ?moon :orbits :Venus }"), ["empty"]),
         (asked("SELECT (MAX(?r) AS ?m) { ?moon :orbits :Venus ; :radius ?r }"), ["empty"]),
-        (asked(answers=Table.of_json(["m"], [])), ["empty"]),
+        (asked(answers=ResultTable.from_json(["m"], [])), ["empty"]),
         (asked("SELECT (COUNT(*) AS ?n) { ?moon :orbits :Venus }"), ["zero"]),
         (asked("SELECT (COUNT(*) AS ?n) { ?moon :orbits :Mars }"), []),
         (asked("SELECT ?r { BIND(0 AS ?r) }"), []),
-        (asked("ASK { ?moon :orbits :Venus }", Table.of_boolean(False)), []),
-        (asked("ASK { ?moon :orbits :Venus }", Table.of_boolean(True)), ["stored answer"]),
-        (asked(JUPITER, Table.of_json(["m"], [["http://example.org/Io"]])), ["stored answer"]),
+        (asked("ASK { ?moon :orbits :Venus }", ResultTable.from_boolean(False)), []),
+        (asked("ASK { ?moon :orbits :Venus }", ResultTable.from_boolean(True)), ["stored answer"]),
+        (
+            asked(JUPITER, ResultTable.from_json(["m"], [["http://example.org/Io"]])),
+            ["stored answer"],
+        ),
         (asked("SELECT ?m { ?m :orbits ?p } ORDER BY ?p LIMIT 1"), ["tie"]),
     ],
 )
@@ -61,8 +66,8 @@ async def test_each_kind_of_finding(
 
 async def test_disagreements_and_timeouts(endpoint: StoreEndpoint) -> None:
     # Both results of a disagreement are shown.
-    question = asked(JUPITER, Table.of_json(["m"], [["http://example.org/Io"]]))
-    (finding,) = (await audit([question], endpoint, prefixes=EX)).findings
+    question = asked(JUPITER, ResultTable.from_json(["m"], [["http://example.org/Io"]]))
+    (finding,) = (await audit_gold([question], endpoint, prefixes=EX)).findings
     assert finding.severity == "error"
     assert finding.seen.startswith("the query gives 2 rows (http://example.org/")
     assert "stored is 1 row (http://example.org/Io); F1 of the best column 0.67" in finding.seen
@@ -124,7 +129,7 @@ async def test_findings_and_progress_are_in_order_whatever_is_done_first() -> No
     ]
     told: list[tuple[int, int]] = []
 
-    audited = await audit(
+    audited = await audit_gold(
         questions, Slowing(), prefixes=EX, concurrency=3, progress=lambda *done: told.append(done)
     )
 
@@ -149,7 +154,7 @@ def planets() -> StoreEndpoint:
 
 
 async def tie(query: str, endpoint: StoreEndpoint) -> str | None:
-    return await ties(query, endpoint, prefixes=EX, timeout=None)
+    return await find_tie(query, endpoint, prefixes=EX, timeout=None)
 
 
 @for_each(
@@ -201,29 +206,29 @@ async def test_ties_and_limits(planets: StoreEndpoint) -> None:
 
 def test_findings() -> None:
     # A finding says how bad it is and what to do.
-    found = Finding.of(GoldQuestion("q", "?"), "tie", "two rows").json()
+    found = GoldFinding.from_question(GoldQuestion("q", "?"), "tie", "two rows").to_json()
     assert found == {
         "id": "q",
         "kind": "tie",
         "seen": "two rows",
         "benchmark": "",
         "severity": "warning",
-        "advice": KINDS["tie"].advice,
+        "advice": FINDING_KINDS["tie"].advice,
     }
     # Errors come before warnings.
-    severities = [kind.severity for kind in KINDS.values()]
+    severities = [kind.severity for kind in FINDING_KINDS.values()]
     assert severities == sorted(severities)
 
 
 @for_each(
     ("table", "words"),
     [
-        (Table.of_boolean(False), "false"),
-        (Table.of_json(["a"], []), "no rows"),
-        (Table.of_json(["a", "b"], [["x", None]]), "1 row (x | unbound)"),
-        (Table.of_json(["a"], [[n] for n in range(1200)]), "1,200 rows (0; 1; 2; …)"),
-        (Table.of_json(["a"], [["x" * 100]]), f"1 row ({'x' * 59}…)"),
+        (ResultTable.from_boolean(False), "false"),
+        (ResultTable.from_json(["a"], []), "no rows"),
+        (ResultTable.from_json(["a", "b"], [["x", None]]), "1 row (x | unbound)"),
+        (ResultTable.from_json(["a"], [[n] for n in range(1200)]), "1,200 rows (0; 1; 2; …)"),
+        (ResultTable.from_json(["a"], [["x" * 100]]), f"1 row ({'x' * 59}…)"),
     ],
 )
-def test_a_result_in_one_line(table: Table, words: str) -> None:
-    assert table_in_words(table) == words
+def test_a_result_in_one_line(table: ResultTable, words: str) -> None:
+    assert summarize_table(table) == words

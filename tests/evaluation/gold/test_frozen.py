@@ -10,15 +10,15 @@ from tests.each import for_each
 from tests.evaluation.conftest import StoreEndpoint
 
 from askgraph.errors import SetupError, Unreachable
-from askgraph.evaluation import Table
+from askgraph.evaluation import ResultTable
 from askgraph.evaluation.gold.frozen import (
     HEADER,
-    Freezer,
-    Frozen,
-    drift,
-    query_hash,
-    read_frozen,
-    table_object,
+    FrozenGold,
+    GoldFreezer,
+    find_drift,
+    hash_query,
+    read_frozen_gold,
+    to_table_object,
 )
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.sparql.results import SelectResult, Term
@@ -27,8 +27,8 @@ QUERY = "SELECT ?moon { ?moon <urn:orbits> <urn:Mars> }"
 MOONS = GoldQuestion("q", "?", sparql=QUERY)
 
 
-def table(*rows: Term | None) -> Table:
-    return Table.of_result(SelectResult(("x",), tuple((row,) for row in rows)))
+def table(*rows: Term | None) -> ResultTable:
+    return ResultTable.from_result(SelectResult(("x",), tuple((row,) for row in rows)))
 
 
 def write(path: Path, *lines: dict[str, object]) -> Path:
@@ -36,9 +36,9 @@ def write(path: Path, *lines: dict[str, object]) -> Path:
     return path
 
 
-def frozen(folder: Path, result: dict[str, object], query: str = QUERY) -> Frozen:
-    return read_frozen(
-        write(folder / "gold.jsonl", {"id": "q", "query": query_hash(query), **result})
+def frozen(folder: Path, result: dict[str, object], query: str = QUERY) -> FrozenGold:
+    return read_frozen_gold(
+        write(folder / "gold.jsonl", {"id": "q", "query": hash_query(query), **result})
     )
 
 
@@ -53,9 +53,9 @@ TERMS = table(
 )
 
 
-@for_each("result", [TERMS, table(), Table.of_boolean(False)])
-def test_a_result_comes_back_with_all_its_terms(result: Table, tmp_path: Path) -> None:
-    known = frozen(tmp_path, table_object(result)).results["q"]
+@for_each("result", [TERMS, table(), ResultTable.from_boolean(False)])
+def test_a_result_comes_back_with_all_its_terms(result: ResultTable, tmp_path: Path) -> None:
+    known = frozen(tmp_path, to_table_object(result)).results["q"]
 
     assert (known, known.terms, known.boolean) == (result, result.terms, result.boolean)
 
@@ -63,22 +63,22 @@ def test_a_result_comes_back_with_all_its_terms(result: Table, tmp_path: Path) -
 def test_reading_frozen_results(tmp_path: Path) -> None:
     # A question gets its frozen result as stored answer.
     gold = table(NamedNode("urn:Phobos"))
-    assert frozen(tmp_path, table_object(gold)).with_gold(MOONS).answers == gold
+    assert frozen(tmp_path, to_table_object(gold)).set_stored_answer(MOONS).answers == gold
     # A question whose query failed or that has none stays as it is.
     known = frozen(tmp_path, {"error": "TimedOut: too slow"})
     for question in (MOONS, GoldQuestion("other", "?", unanswerable=True)):
-        assert known.with_gold(question) == question
+        assert known.set_stored_answer(question) == question
     # The result of another query is refused.
-    known = frozen(tmp_path, table_object(table()))
+    known = frozen(tmp_path, to_table_object(table()))
     with pytest.raises(SetupError, match="gold query of question 'q' is not the one"):
-        known.with_gold(replace(MOONS, sparql=QUERY + " LIMIT 1"))
+        known.set_stored_answer(replace(MOONS, sparql=QUERY + " LIMIT 1"))
     with pytest.raises(SetupError, match=r"gold\.jsonl has no result for question 'r'"):
-        known.with_gold(replace(MOONS, id="r"))
+        known.set_stored_answer(replace(MOONS, id="r"))
     # A missing file is named.
     with pytest.raises(SetupError, match=r"none\.jsonl: No such file"):
-        read_frozen(tmp_path / "none.jsonl")
+        read_frozen_gold(tmp_path / "none.jsonl")
     # A query that failed once and works now is drift.
-    found = drift(frozen(tmp_path, {"error": "TimedOut: too slow"}), MOONS, table(IO))
+    found = find_drift(frozen(tmp_path, {"error": "TimedOut: too slow"}), MOONS, table(IO))
     assert found is not None and "it failed when it was frozen: TimedOut: too slow" in found.seen
 
 
@@ -105,7 +105,7 @@ def test_reading_frozen_results(tmp_path: Path) -> None:
 def test_a_damaged_file_is_refused_with_its_line(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "gold.jsonl").write_text(text)
     with pytest.raises(SetupError, match=message):
-        read_frozen(tmp_path / "gold.jsonl")
+        read_frozen_gold(tmp_path / "gold.jsonl")
 
 
 IO, EUROPA = NamedNode("urn:Io"), NamedNode("urn:Europa")
@@ -117,13 +117,13 @@ IO, EUROPA = NamedNode("urn:Io"), NamedNode("urn:Europa")
         (table(IO, EUROPA), table(EUROPA, IO)),
         (table(Literal(1)), table(Literal("1.0"))),
         (table(BlankNode("a"), IO), table(BlankNode("b"), IO)),
-        (Table.of_boolean(True), Table.of_boolean(True)),
+        (ResultTable.from_boolean(True), ResultTable.from_boolean(True)),
     ],
 )
 def test_order_spelling_and_names_of_blank_nodes_are_no_drift(
-    before: Table, now: Table, tmp_path: Path
+    before: ResultTable, now: ResultTable, tmp_path: Path
 ) -> None:
-    assert drift(frozen(tmp_path, table_object(before)), MOONS, now) is None
+    assert find_drift(frozen(tmp_path, to_table_object(before)), MOONS, now) is None
 
 
 @for_each(
@@ -131,11 +131,17 @@ def test_order_spelling_and_names_of_blank_nodes_are_no_drift(
     [
         (table(IO), table(IO, EUROPA), "0 rows are gone and 1 are new: frozen is 1 row (urn:Io)"),
         (table(IO, IO), table(IO), "1 rows are gone and 0 are new"),
-        (Table.of_boolean(True), Table.of_boolean(False), "frozen is true, now it gives false"),
+        (
+            ResultTable.from_boolean(True),
+            ResultTable.from_boolean(False),
+            "frozen is true, now it gives false",
+        ),
     ],
 )
-def test_another_result_is_drift(before: Table, now: Table, seen: str, tmp_path: Path) -> None:
-    found = drift(frozen(tmp_path, table_object(before)), MOONS, now)
+def test_another_result_is_drift(
+    before: ResultTable, now: ResultTable, seen: str, tmp_path: Path
+) -> None:
+    found = find_drift(frozen(tmp_path, to_table_object(before)), MOONS, now)
     assert found is not None and found.kind == "drift" and seen in found.seen
 
 
@@ -155,7 +161,7 @@ def names(folder: Path) -> list[str]:
 async def run(
     out: Path, endpoint: StoreEndpoint, *, snapshot: str = "s1", finish: bool = True
 ) -> int:
-    with Freezer(out) as freezer:
+    with GoldFreezer(out) as freezer:
         failed = await freezer.add(
             QUESTIONS, endpoint, graph="moons", engine="a store", snapshot=snapshot, prefixes=EX
         )
@@ -169,7 +175,7 @@ async def test_all_results_are_in_the_file_in_the_order_wanted(
 ) -> None:
     assert await run(tmp_path / "gold.jsonl", endpoint) == 1
 
-    frozen = read_frozen(tmp_path / "gold.jsonl")
+    frozen = read_frozen_gold(tmp_path / "gold.jsonl")
     assert frozen.header["graphs"] == {"moons": {"engine": "a store", "snapshot": "s1"}}
     assert list(frozen.hashes) == ["ask", "mars", "bad"] and frozen.results["ask"].boolean is True
     assert len(frozen.results["mars"].terms) == 2
@@ -185,7 +191,7 @@ async def test_a_run_that_was_stopped_goes_on(endpoint: StoreEndpoint, tmp_path:
     await run(out, endpoint)
 
     assert len(endpoint.asked) == first + 1  # what failed is tried again, the rest is kept
-    assert len(read_frozen(out).results) == 2
+    assert len(read_frozen_gold(out).results) == 2
 
 
 async def test_results_of_another_snapshot_are_not_used(

@@ -9,13 +9,13 @@ from rapidfuzz import fuzz
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.gold.near_duplicates import (
-    SIMILAR,
-    duplicate_groups,
-    folds,
-    leaks,
-    leave_one_out,
-    near_duplicates,
-    repeats,
+    MIN_SIMILARITY_RATIO,
+    find_leaks,
+    find_near_duplicates,
+    find_repeats,
+    group_duplicates,
+    split_folds,
+    split_leave_one_out,
 )
 from askgraph.evaluation.questions import GoldQuestion
 
@@ -28,7 +28,7 @@ def question(text: str, sparql: str | None = None, graph: str | None = None) -> 
 
 
 def kinds(*questions: GoldQuestion) -> list[tuple[int, int, str]]:
-    return [(pair.first, pair.second, pair.kind) for pair in near_duplicates(questions)]
+    return [(pair.first, pair.second, pair.kind) for pair in find_near_duplicates(questions)]
 
 
 def test_which_questions_are_alike() -> None:
@@ -56,13 +56,13 @@ def test_which_questions_are_alike() -> None:
     assert kinds(question(text, graph="cars.ttl"), question(text, graph="dogs.ttl")) == []
     assert kinds(question(text, graph="cars.ttl"), question(text)) == [(0, 1, "same question")]
     # Questions without words are no duplicates.
-    assert kinds(question(""), question("?"), question("")) == [] and near_duplicates([]) == ()
+    assert kinds(question(""), question("?"), question("")) == [] and find_near_duplicates([]) == ()
     # Similar words with other queries are no group.
     one = "Which of the moons of Jupiter has the largest radius?"
     other = one.replace("has", "had")
     assert kinds(question(one, MOONS), question(other, SUNS)) == [(0, 1, "similar words")]
-    assert duplicate_groups([question(one, MOONS), question(other, SUNS)]) == (0, 1)
-    assert duplicate_groups([question(one, MOONS), question(other)]) == (0, 0)
+    assert group_duplicates([question(one, MOONS), question(other, SUNS)]) == (0, 1)
+    assert group_duplicates([question(one, MOONS), question(other)]) == (0, 0)
     # Groups follow chains.
     questions = [
         question("Which moons has Mars?", MOONS),
@@ -70,7 +70,7 @@ def test_which_questions_are_alike() -> None:
         question("What orbits Mars?", MOONS),
         question("what orbits mars"),
     ]
-    assert duplicate_groups(questions) == (0, 1, 0, 0)
+    assert group_duplicates(questions) == (0, 1, 0, 0)
 
 
 NAMES = ["Jupiter", "Saturn", "Neptune", "Uranus", "Mercury", "Pluto"]
@@ -104,9 +104,10 @@ def test_no_similar_pair_of_a_thousand_is_missed() -> None:
         (one, other)
         for one in range(0, len(texts), 97)
         for other in range(one + 1, len(texts))
-        if fuzz.token_sort_ratio(texts[one].lower(), texts[other].lower()) >= 100 * SIMILAR
+        if fuzz.token_sort_ratio(texts[one].lower(), texts[other].lower())
+        >= 100 * MIN_SIMILARITY_RATIO
     }
-    found = {(p.first, p.second) for p in near_duplicates([question(text) for text in texts])}
+    found = {(p.first, p.second) for p in find_near_duplicates([question(text) for text in texts])}
     assert len(texts) == 1008 and len(expected) > 50
     assert len(expected - found) <= 0.1 * len(expected)
 
@@ -117,10 +118,12 @@ WORDS = st.lists(st.sampled_from(["moon", "sun", "of", "Mars", "which", "has"]),
 @given(st.lists(WORDS, max_size=8))
 def test_pairs_are_in_order_and_as_similar_as_they_say(texts: list[list[str]]) -> None:
     questions = [question(" ".join(words)) for words in texts]
-    for pair in near_duplicates(questions):
+    for pair in find_near_duplicates(questions):
         assert pair.first < pair.second
         one, other = (questions[at].text.lower() for at in (pair.first, pair.second))
-        assert pair.similarity >= SIMILAR and (one == other) == (pair.kind == "same question")
+        assert pair.similarity >= MIN_SIMILARITY_RATIO and (one == other) == (
+            pair.kind == "same question"
+        )
 
 
 A = GoldQuestion("a", "Which moons has Mars?", sparql=MOONS)
@@ -131,7 +134,7 @@ D = GoldQuestion("d", "How many suns are there?", sparql=SUNS)
 
 def test_leaks() -> None:
     # Each question is told once with the one it repeats.
-    found = [(finding.id, finding.kind, finding.seen) for finding in repeats([A, B, C])]
+    found = [(finding.id, finding.kind, finding.seen) for finding in find_repeats([A, B, C])]
     assert found == [
         ("b", "same query", "'a': Which moons has Mars?"),
         ("c", "same question", "'a': Which moons has Mars?"),
@@ -139,29 +142,29 @@ def test_leaks() -> None:
     # A translation repeats nothing.
     german = GoldQuestion("a@de", "Welche Monde hat der Mars?", "de", sparql=MOONS)
     english = GoldQuestion("a@en", "Which moons has Mars?", "en", sparql=MOONS)
-    assert repeats([german, english]) == ()
+    assert find_repeats([german, english]) == ()
     # A training question word by word is an error and its query a warning.
-    leaked = [(f.id, f.kind, f.severity, f.seen) for f in leaks([B, C, D], [A])]
+    leaked = [(f.id, f.kind, f.severity, f.seen) for f in find_leaks([B, C, D], [A])]
     assert leaked == [
         ("b", "near leak", "warning", "same query, 'a': Which moons has Mars?"),
         ("c", "leak", "error", "training question 'a': Which moons has Mars?"),
     ]
     # Questions that repeat only each other leak nothing.
-    assert leaks([A, B], [D]) == ()
+    assert find_leaks([A, B], [D]) == ()
     # Similar words with another query are told but leak nothing.
     most = GoldQuestion("m", "Which of the moons of Jupiter has the largest radius?", sparql=MOONS)
     had = GoldQuestion("h", "Which of the moons of Jupiter had the largest radius?", sparql=SUNS)
-    assert [finding.kind for finding in repeats([most, had])] == ["similar question"]
-    assert leaks([had], [most]) == ()
+    assert [finding.kind for finding in find_repeats([most, had])] == ["similar question"]
+    assert find_leaks([had], [most]) == ()
     # Questions that repeat each other stay together.
     query = "SELECT ?m { ?m <urn:orbits> <urn:Mars> }"
     asked = [*questions(8), GoldQuestion("a", "Moons?", sparql=query)]
     asked += [GoldQuestion("b", "What orbits Mars?", sparql=query.replace("?m", "?x"))]
-    for split in folds(asked, 5):
+    for split in split_folds(asked, 5):
         assert (8 in split.test) == (9 in split.test)
     # Too few groups are refused.
     with pytest.raises(SetupError, match="3 questions in 1 groups of near-duplicates"):
-        folds(questions(3), 2, groups=["same"] * 3)
+        split_folds(questions(3), 2, groups=["same"] * 3)
 
 
 def questions(count: int) -> list[GoldQuestion]:
@@ -177,7 +180,7 @@ def test_every_question_is_tested_once_and_never_learnt_from_then(
 ) -> None:
     if len(set(labels)) < k:
         return
-    found = folds(questions(len(labels)), k, seed=seed, groups=labels)
+    found = split_folds(questions(len(labels)), k, seed=seed, groups=labels)
     assert sorted(at for split in found for at in split.test) == list(range(len(labels)))
     for split in found:
         assert sorted(split.train + split.test) == list(range(len(labels)))
@@ -188,7 +191,7 @@ def test_every_question_is_tested_once_and_never_learnt_from_then(
 def test_parts_differ_by_no_more_than_the_largest_group(labels: list[int], k: int) -> None:
     if len(set(labels)) < k:
         return
-    sizes = [len(split.test) for split in folds(questions(len(labels)), k, groups=labels)]
+    sizes = [len(split.test) for split in split_folds(questions(len(labels)), k, groups=labels)]
     assert max(sizes) - min(sizes) <= max(labels.count(label) for label in labels)
 
 
@@ -199,17 +202,17 @@ def test_the_order_of_the_questions_does_not_matter_and_the_seed_does(random: Ra
     mixed = random.sample(asked, len(asked))
 
     def parts(order: list[GoldQuestion], seed: int) -> list[set[str]]:
-        return [{order[at].id for at in split.test} for split in folds(order, 3, seed=seed)]
+        return [{order[at].id for at in split.test} for split in split_folds(order, 3, seed=seed)]
 
     assert parts(asked, 1) == parts(mixed, 1) and parts(asked, 1) != parts(asked, 2)
 
 
 def test_each_label_is_left_out_once() -> None:
-    found = leave_one_out(["cars", "dogs", "cars", "cats"])
+    found = split_leave_one_out(["cars", "dogs", "cars", "cats"])
     assert [(split.name, split.train, split.test) for split in found] == [
         ("cars", (1, 3), (0, 2)),
         ("dogs", (0, 2, 3), (1,)),
         ("cats", (0, 1, 2), (3,)),
     ]
     with pytest.raises(SetupError, match="all questions are of cars"):
-        leave_one_out(["cars", "cars"])
+        split_leave_one_out(["cars", "cars"])

@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.each import for_each
 
-from askgraph.evaluation.metrics.linking import Links, linking, links
+from askgraph.evaluation.metrics.linking import QueryLinks, extract_links, score_linking
 
 PREFIX = "PREFIX ex: <https://example.org/space/> "
 
 
 def found(query: str) -> tuple[str, str]:
     """The local names of the entities and predicates of a query, sorted."""
-    named = links(PREFIX + query)
+    named = extract_links(PREFIX + query)
     return (
         " ".join(sorted(iri.rpartition("/")[2] for iri in named.entities)),
         " ".join(sorted(iri.rpartition("/")[2] for iri in named.predicates)),
@@ -49,26 +49,28 @@ def test_the_iris_of_a_query(query: str, entities: str, predicates: str) -> None
 
 @for_each("query", [None, "", "SELECT ?x {", "which moons?"])
 def test_what_cannot_be_read_has_none(query: str | None) -> None:
-    assert links(query) == Links()
+    assert extract_links(query) == QueryLinks()
 
 
 def test_linking() -> None:
     # Undeclared prefixes can be given.
-    named = links("ASK { ex:Io ex:orbits ?x }", prefixes={"ex": "https://example.org/space/"})
+    named = extract_links(
+        "ASK { ex:Io ex:orbits ?x }", prefixes={"ex": "https://example.org/space/"}
+    )
     assert named.entities == {"https://example.org/space/Io"}
     # Entities and predicates are scored apart.
     gold = PREFIX + "SELECT ?x { ?x ex:orbits ex:Mars }"
     predicted = PREFIX + "SELECT ?x { ?x ex:orbits ex:Mars ; ex:discoverer ?y }"
-    scores = linking(predicted, gold)
+    scores = score_linking(predicted, gold)
     assert scores.entities.f1 == 1
     assert (scores.predicates.precision, scores.predicates.recall) == (0.5, 1.0)
     # No query finds nothing of gold.
-    scores = linking(None, PREFIX + "SELECT ?x { ?x ex:orbits ex:Mars }")
+    scores = score_linking(None, PREFIX + "SELECT ?x { ?x ex:orbits ex:Mars }")
     assert (scores.entities.f1, scores.predicates.f1) == (0, 0)
     # Nothing to link and nothing linked is 1.
-    assert linking("ASK { ?s a ?o }", "ASK { ?s ?p ?o }").entities.f1 == 1
+    assert score_linking("ASK { ?s a ?o }", "ASK { ?s ?p ?o }").entities.f1 == 1
 
 
 @given(st.text(max_size=60))
 def test_any_text_has_links_or_none(text: str) -> None:
-    assert isinstance(links(text), Links)
+    assert isinstance(extract_links(text), QueryLinks)

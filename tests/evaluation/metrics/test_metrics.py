@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 from tests.each import for_each
 
-from askgraph.evaluation import Metric, Score, Table
+from askgraph.evaluation import Metric, ResultTable, Score
 from askgraph.evaluation.metrics.assignment import column_mapping
 from askgraph.evaluation.metrics.sets import (
     accuracy_at_1,
@@ -21,7 +21,7 @@ from askgraph.evaluation.metrics.sets import (
     hits_at_1,
     text2sparql,
 )
-from askgraph.plugins import load, names
+from askgraph.plugins import list_names, load
 from askgraph.sparql.results import SelectResult, Term
 from askgraph.sparql.vocabulary import XSD_DATE, XSD_DECIMAL, XSD_INTEGER
 
@@ -38,25 +38,25 @@ values = st.one_of(
 
 
 @st.composite
-def tables(draw: st.DrawFn, max_columns: int = 3) -> Table:
+def tables(draw: st.DrawFn, max_columns: int = 3) -> ResultTable:
     width = draw(st.integers(1, max_columns))
     rows = draw(st.lists(st.lists(values, min_size=width, max_size=width), max_size=6))
-    return Table.of_json([f"v{at}" for at in range(width)], rows)
+    return ResultTable.from_json([f"v{at}" for at in range(width)], rows)
 
 
 @st.composite
-def shuffled(draw: st.DrawFn, table: Table) -> Table:
+def shuffled(draw: st.DrawFn, table: ResultTable) -> ResultTable:
     columns = draw(st.permutations(range(len(table.variables))))
     rows = draw(st.permutations(table.rows))
-    return Table(
+    return ResultTable(
         tuple(f"w{at}" for at in columns),
         tuple(tuple(row[at] for at in columns) for row in rows),
     )
 
 
-def table(*rows: list[object]) -> Table:
+def table(*rows: list[object]) -> ResultTable:
     width = len(rows[0]) if rows else 1
-    return Table.of_json([f"v{at}" for at in range(width)], rows)
+    return ResultTable.from_json([f"v{at}" for at in range(width)], rows)
 
 
 every_metric = pytest.mark.parametrize("metric", METRICS)
@@ -64,7 +64,7 @@ every_metric = pytest.mark.parametrize("metric", METRICS)
 
 def test_what_the_metrics_tell_apart() -> None:
     # Each metric is found by name.
-    assert set(names("metric")) >= {"best_column", "exact_match", "flattened"}
+    assert set(list_names("metric")) >= {"best_column", "exact_match", "flattened"}
     assert load("metric", "best-column") is best_column
     # A column of labels costs only the flattened score.
     gold = table(["ex:Io"], ["ex:Europa"])
@@ -96,21 +96,23 @@ def test_what_the_metrics_tell_apart() -> None:
 
 @every_metric
 @given(tables(), tables())
-def test_scores_lie_between_0_and_1(metric: Metric, predicted: Table, gold: Table) -> None:
+def test_scores_lie_between_0_and_1(
+    metric: Metric, predicted: ResultTable, gold: ResultTable
+) -> None:
     score = metric(predicted, gold)
     assert all(0 <= part <= 1 for part in (score.precision, score.recall, score.f1))
 
 
 @every_metric
 @given(tables())
-def test_gold_itself_scores_1(metric: Metric, gold: Table) -> None:
+def test_gold_itself_scores_1(metric: Metric, gold: ResultTable) -> None:
     assert metric(gold, gold).f1 == 1
 
 
 @every_metric
 @given(st.data(), tables(), tables())
 def test_order_of_rows_and_columns_and_names_do_not_count(
-    metric: Metric, data: st.DataObject, predicted: Table, gold: Table
+    metric: Metric, data: st.DataObject, predicted: ResultTable, gold: ResultTable
 ) -> None:
     other = metric(data.draw(shuffled(predicted)), data.draw(shuffled(gold)))
     assert other.f1 == pytest.approx(metric(predicted, gold).f1)
@@ -118,35 +120,43 @@ def test_order_of_rows_and_columns_and_names_do_not_count(
 
 @every_metric
 @given(tables(), tables())
-def test_duplicate_rows_do_not_count(metric: Metric, predicted: Table, gold: Table) -> None:
-    doubled = Table(predicted.variables, predicted.rows * 2)
+def test_duplicate_rows_do_not_count(
+    metric: Metric, predicted: ResultTable, gold: ResultTable
+) -> None:
+    doubled = ResultTable(predicted.variables, predicted.rows * 2)
     assert metric(doubled, gold) == metric(predicted, gold)
 
 
 @pytest.mark.parametrize("metric", SYMMETRIC)
 @given(tables(), tables())
-def test_f1_is_symmetric(metric: Metric, one: Table, other: Table) -> None:
+def test_f1_is_symmetric(metric: Metric, one: ResultTable, other: ResultTable) -> None:
     assert metric(one, other).f1 == metric(other, one).f1
 
 
 @every_metric
 @given(tables(max_columns=1), tables(max_columns=1))
-def test_f1_is_symmetric_over_one_column(metric: Metric, one: Table, other: Table) -> None:
+def test_f1_is_symmetric_over_one_column(
+    metric: Metric, one: ResultTable, other: ResultTable
+) -> None:
     assert metric(one, other).f1 == metric(other, one).f1
 
 
 @given(tables(), tables())
-def test_an_exact_match_has_full_marks_on_the_best_column(predicted: Table, gold: Table) -> None:
+def test_an_exact_match_has_full_marks_on_the_best_column(
+    predicted: ResultTable, gold: ResultTable
+) -> None:
     if exact_match(predicted, gold).f1:
         assert best_column(predicted, gold).f1 == 1
 
 
 @given(tables(), tables(), values)
 def test_a_column_more_never_costs_the_best_column(
-    predicted: Table, gold: Table, value: object
+    predicted: ResultTable, gold: ResultTable, value: object
 ) -> None:
     (extra,) = table([value]).rows[0]
-    wider = Table((*predicted.variables, "extra"), tuple((*row, extra) for row in predicted.rows))
+    wider = ResultTable(
+        (*predicted.variables, "extra"), tuple((*row, extra) for row in predicted.rows)
+    )
     if extra is None or extra[0] == "text":  # a number may join two classes of equal numbers
         assert best_column(wider, gold).f1 >= best_column(predicted, gold).f1
 
@@ -159,15 +169,15 @@ def test_both_empty_is_1_and_one_empty_is_0(metric: Metric) -> None:
 
 @every_metric
 def test_a_boolean_is_right_or_wrong(metric: Metric) -> None:
-    assert metric(Table.of_boolean(False), Table.of_boolean(False)).f1 == 1
-    assert metric(Table.of_boolean(True), Table.of_boolean(False)).f1 == 0
+    assert metric(ResultTable.from_boolean(False), ResultTable.from_boolean(False)).f1 == 1
+    assert metric(ResultTable.from_boolean(True), ResultTable.from_boolean(False)).f1 == 0
 
 
 RIGHT, WRONG = Score(1.0, 1.0, 1.0), Score(0.0, 0.0, 0.0)
 
 
-def column(*values: object) -> Table:
-    return Table.of_json(["x"], [[value] for value in values])
+def column(*values: object) -> ResultTable:
+    return ResultTable.from_json(["x"], [[value] for value in values])
 
 
 def test_accuracy_at_1() -> None:
@@ -178,7 +188,7 @@ def test_accuracy_at_1() -> None:
     assert accuracy_at_1(column(), column()) == RIGHT
     assert accuracy_at_1(column("Io"), column()) == WRONG
     # A boolean is right or wrong.
-    yes, no = Table.of_boolean(True), Table.of_boolean(False)
+    yes, no = ResultTable.from_boolean(True), ResultTable.from_boolean(False)
     assert (accuracy_at_1(no, no), accuracy_at_1(no, yes)) == (RIGHT, WRONG)
 
 
@@ -187,16 +197,16 @@ def test_hits_at_1() -> None:
     assert hits_at_1(column("Io", "Phobos"), column("Europa", "Io")) == RIGHT
     assert hits_at_1(column("Phobos", "Io"), column("Europa", "Io")) == WRONG
     # It skips unbound cells.
-    labelled = Table.of_json(["planet", "moon"], [[None, "Io"]])
+    labelled = ResultTable.from_json(["planet", "moon"], [[None, "Io"]])
     assert hits_at_1(labelled, column("Io")) == RIGHT
     # It is missed by labels in front.
-    labelled = Table.of_json(["label", "moon"], [["the moon Io", "ex:Io"]])
+    labelled = ResultTable.from_json(["label", "moon"], [["the moon Io", "ex:Io"]])
     assert hits_at_1(labelled, column("ex:Io")) == WRONG
     # An empty gold wants an empty answer.
     assert hits_at_1(column(), column()) == RIGHT and hits_at_1(column("Io"), column()) == WRONG
     assert hits_at_1(column(), column("Io")) == WRONG
     # A boolean is right or wrong.
-    yes, no = Table.of_boolean(True), Table.of_boolean(False)
+    yes, no = ResultTable.from_boolean(True), ResultTable.from_boolean(False)
     assert (hits_at_1(no, no), hits_at_1(no, yes)) == (RIGHT, WRONG)
 
 
@@ -212,18 +222,20 @@ def test_rows_that_repeat() -> None:
     score = best_column_multiset(column("Io"), column("Io", "Io"))
     assert (score.precision, score.recall) == (1.0, 0.5)
     # More columns cost nothing.
-    labelled = Table.of_json(["label", "x"], [["the moon Io", "Io"], ["the moon Europa", "Europa"]])
+    labelled = ResultTable.from_json(
+        ["label", "x"], [["the moon Io", "Io"], ["the moon Europa", "Europa"]]
+    )
     assert best_column_multiset(labelled, column("Io", "Europa")) == Score(1.0, 1.0, 1.0)
     # An unbound row counts and is never right.
     score = best_column_multiset(column("Io", None), column("Io", None))
     assert (score.precision, score.recall, score.f1) == (0.5, 0.5, 0.5)
     # Several gold columns are averaged.
-    gold = Table.of_json(["moon", "planet"], [["Io", "Jupiter"], ["Phobos", "Mars"]])
+    gold = ResultTable.from_json(["moon", "planet"], [["Io", "Jupiter"], ["Phobos", "Mars"]])
     assert best_column_multiset(column("Io", "Phobos"), gold).f1 == 0.5
 
 
-@for_each("gold", [column(), column("Io"), Table.of_boolean(False)])
-def test_no_rows_score_0(gold: Table) -> None:
+@for_each("gold", [column(), column("Io"), ResultTable.from_boolean(False)])
+def test_no_rows_score_0(gold: ResultTable) -> None:
     assert best_column_multiset(column(), gold) == Score(0.0, 0.0, 0.0)
 
 
@@ -246,55 +258,59 @@ names_column_mapping = st.sampled_from(["Io", "Europa", "Ganymede"])
 
 
 @st.composite
-def tables_column_mapping(draw: st.DrawFn) -> Table:
+def tables_column_mapping(draw: st.DrawFn) -> ResultTable:
     width = draw(st.integers(1, 4))
     rows = draw(
         st.lists(
             st.lists(names_column_mapping, min_size=width, max_size=width), min_size=1, max_size=4
         )
     )
-    return Table.of_json([f"v{at}" for at in range(width)], rows)
+    return ResultTable.from_json([f"v{at}" for at in range(width)], rows)
 
 
 def test_mapping_columns() -> None:
     # One predicted column does not stand for two.
-    gold = Table.of_json(["one", "other"], [["Io", "Europa"], ["Europa", "Io"]])
-    predicted = Table.of_json(["one"], [["Io"], ["Europa"]])
+    gold = ResultTable.from_json(["one", "other"], [["Io", "Europa"], ["Europa", "Io"]])
+    predicted = ResultTable.from_json(["one"], [["Io"], ["Europa"]])
     assert best_column(predicted, gold).f1 == 1
     assert column_mapping(predicted, gold) == Score(0.5, 0.5, 0.5)
     # The best mapping is not the greedy one.
-    gold = Table.of_json(["a", "b"], [["Io", "Io"], ["Europa", "Europa"], [None, "Ganymede"]])
-    predicted = Table.of_json(["x", "y"], [["Io", "Io"], ["Europa", None], ["Ganymede", None]])
+    gold = ResultTable.from_json(
+        ["a", "b"], [["Io", "Io"], ["Europa", "Europa"], [None, "Ganymede"]]
+    )
+    predicted = ResultTable.from_json(
+        ["x", "y"], [["Io", "Io"], ["Europa", None], ["Ganymede", None]]
+    )
     assert column_mapping(predicted, gold).f1 == pytest.approx((2 / 3 + 1) / 2)  # a to y, b to x
     # A column that is unbound in gold may be missing.
-    gold = Table.of_json(["moon", "ring"], [["Io", None], ["Europa", None]])
-    predicted = Table.of_json(["moon"], [["Io"], ["Europa"]])
+    gold = ResultTable.from_json(["moon", "ring"], [["Io", None], ["Europa", None]])
+    predicted = ResultTable.from_json(["moon"], [["Io"], ["Europa"]])
     assert column_mapping(predicted, gold).f1 == 1
     # An unbound column is no answer to an empty gold.
-    predicted = Table.of_json(["moon", "ring"], [["Io", None]])
-    assert column_mapping(predicted, Table(("moon",), ())).f1 == 0
+    predicted = ResultTable.from_json(["moon", "ring"], [["Io", None]])
+    assert column_mapping(predicted, ResultTable(("moon",), ())).f1 == 0
 
 
 @given(tables_column_mapping(), tables_column_mapping())
-def test_no_mapping_is_better(predicted: Table, gold: Table) -> None:
+def test_no_mapping_is_better(predicted: ResultTable, gold: ResultTable) -> None:
     width = max(len(predicted.variables), len(gold.variables))
-    columns = [*predicted.columns(), *[frozenset()] * (width - len(predicted.variables))]
+    columns = [*predicted.get_column_values(), *[frozenset()] * (width - len(predicted.variables))]
     best = max(
         fmean(
             2 * len(columns[to] & wanted) / (len(columns[to]) + len(wanted))
-            for to, wanted in zip(chosen, gold.columns(), strict=True)
+            for to, wanted in zip(chosen, gold.get_column_values(), strict=True)
         )
         for chosen in permutations(range(width), len(gold.variables))
     )
     assert column_mapping(predicted, gold).f1 == pytest.approx(best)
 
 
-YES, NO = Table.of_boolean(True), Table.of_boolean(False)
-EMPTY = Table(("x",), ())
+YES, NO = ResultTable.from_boolean(True), ResultTable.from_boolean(False)
+EMPTY = ResultTable(("x",), ())
 
 
-def table_text2sparql(*rows: tuple[Term | None, ...]) -> Table:
-    return Table.of_result(SelectResult(tuple("xyz"[: len(rows[0])]), rows))
+def table_text2sparql(*rows: tuple[Term | None, ...]) -> ResultTable:
+    return ResultTable.from_result(SelectResult(tuple("xyz"[: len(rows[0])]), rows))
 
 
 def number(text: str, datatype: str = XSD_INTEGER) -> Literal:
@@ -335,7 +351,9 @@ def test_text2sparql() -> None:
     )
     assert (score.precision, score.recall, score.f1) == (0.5, 1.0, 2 / 3)
     # Stored answers without terms are compared by value.
-    stored = Table.of_json(["x"], [["https://example.org/space/Mars"], ["1969-07-20"], ["8"]])
+    stored = ResultTable.from_json(
+        ["x"], [["https://example.org/space/Mars"], ["1969-07-20"], ["8"]]
+    )
     day = Literal("1969-07-20", datatype=NamedNode(XSD_DATE))
     mars, eight = NamedNode("https://example.org/space/Mars"), number("8.0", XSD_DECIMAL)
     assert text2sparql(table_text2sparql((mars,), (day,), (eight,)), stored) == RIGHT

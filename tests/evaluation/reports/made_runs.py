@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.evaluation.reports import records
 
 from askgraph.evaluation import Score
-from askgraph.evaluation.runs import Detail, Record, Run, read_run
+from askgraph.evaluation.runs import EvaluationRun, QuestionDetail, Record, read_run
 from askgraph.trace import Usage
 
 GOLD = """PREFIX ex: <http://example.org/>
@@ -85,23 +85,23 @@ STEPS: tuple[dict[str, object], ...] = (
 )
 
 
-def detail(record: Record, steps: Sequence[Mapping[str, object]] = STEPS) -> Detail:
+def detail(record: Record, steps: Sequence[Mapping[str, object]] = STEPS) -> QuestionDetail:
     """The trace of a record, and two results that differ in a row."""
     moon, other = "http://example.org/Phobos", "http://example.org/Io"
     gold = {"columns": ["moon"], "rows": [[moon]], "n": 1}
     predicted = {"columns": ["x"], "rows": [[moon], [other]], "n": 2}
     known = tuple(dict(step) for step in steps)
-    return Detail(record.key, known, predicted, gold, (), ((other,),))
+    return QuestionDetail(record.key, known, predicted, gold, (), ((other,),))
 
 
 def written_run(
     folder: Path,
     recorded: Sequence[Record],
     *,
-    details: Sequence[Detail] | None = None,
+    details: Sequence[QuestionDetail] | None = None,
     planned: int | None = None,
     created: str = "2026-01-02T03:04:05Z",
-) -> Run:
+) -> EvaluationRun:
     """Write a run and read it; each record has a trace unless `details` says otherwise."""
     run = records.run_of(
         *recorded,

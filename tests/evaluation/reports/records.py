@@ -6,7 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from askgraph.evaluation import Score
-from askgraph.evaluation.runs import RECORDS, SETTINGS, TRACES, Detail, Record, Run
+from askgraph.evaluation.runs import (
+    RECORDS_FILE,
+    SETTINGS_FILE,
+    TRACES_FILE,
+    EvaluationRun,
+    QuestionDetail,
+    Record,
+)
 
 SPACE = "http://example.org/space/"
 GOLD = f"SELECT ?moon {{ ?moon <{SPACE}orbits> <{SPACE}Mars> }}"
@@ -43,19 +50,19 @@ def record(identity: str = "q1", f1: float = 1.0, **different: object) -> Record
 
 def run_of(
     *records: Record, name: str = "run", planned: int | None = None, **settings: object
-) -> Run:
+) -> EvaluationRun:
     """A run in memory that holds these records."""
     known = {"askgraph": "0.1.0", "created": "2025-01-01T00:00:00Z", "options": {}}
     count = len(records) if planned is None else planned
-    return Run(name, records, {**known, "planned": count, **settings})
+    return EvaluationRun(name, records, {**known, "planned": count, **settings})
 
 
-def written(folder: Path, run: Run, details: Sequence[Detail] = ()) -> Path:
+def written(folder: Path, run: EvaluationRun, details: Sequence[QuestionDetail] = ()) -> Path:
     """Write a run to a folder as `askgraph evaluate` does; return the folder."""
     folder.mkdir(parents=True)
-    (folder / SETTINGS).write_text(json.dumps(dict(run.settings)))
-    (folder / RECORDS).write_text(_lines([record.json() for record in run.records]))
-    (folder / TRACES).write_text(_lines([detail.json() for detail in details]))
+    (folder / SETTINGS_FILE).write_text(json.dumps(dict(run.settings)))
+    (folder / RECORDS_FILE).write_text(_lines([record.to_json() for record in run.records]))
+    (folder / TRACES_FILE).write_text(_lines([detail.to_json() for detail in details]))
     return folder
 
 

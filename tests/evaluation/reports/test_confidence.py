@@ -7,17 +7,17 @@ from tests.each import for_each
 from tests.evaluation.reports.records import record, run_of
 
 from askgraph.evaluation.reports.confidence import (
-    auc,
-    auc_interval,
-    aurc,
-    calibration,
-    coverage_at,
-    excess_aurc,
-    limit_for,
-    mean_at,
-    policies,
+    compute_auc,
+    compute_auc_interval,
+    compute_aurc,
+    compute_calibration,
+    compute_coverage_at_risk,
+    compute_excess_aurc,
+    compute_mean_at_coverage,
+    evaluate_policies,
+    find_threshold,
 )
-from askgraph.evaluation.reports.report_sheets import by_sheet
+from askgraph.evaluation.reports.report_sheets import build_slice_sheet
 
 PAIRS = [(0.9, 1.0), (0.6, 0.0), (0.6, 1.0), (0.2, 0.0)]
 
@@ -29,16 +29,21 @@ pairs = st.lists(
 
 def test_curves_and_calibration() -> None:
     # The area is the mean risk over all coverages.
-    assert aurc(PAIRS) == pytest.approx((0 + 0.25 + 1 / 3 + 0.5) / 4)
-    assert excess_aurc(PAIRS) == pytest.approx((0.25 + 1 / 3 + 0.5 - (1 / 3 + 0.5)) / 4)
+    assert compute_aurc(PAIRS) == pytest.approx((0 + 0.25 + 1 / 3 + 0.5) / 4)
+    assert compute_excess_aurc(PAIRS) == pytest.approx((0.25 + 1 / 3 + 0.5 - (1 / 3 + 0.5)) / 4)
     # Coverage at a risk is the largest share that keeps it.
-    assert [coverage_at(PAIRS, risk) for risk in (0.0, 0.3, 0.4, 0.5)] == [0.25, 0.25, 0.75, 1.0]
-    assert coverage_at([(0.9, 0.0), (0.5, 1.0), (0.4, 1.0)], 0.4) == 1.0
-    assert coverage_at([(0.9, 0.0)], 0.1) == coverage_at([], 0.1) == 0.0
+    assert [compute_coverage_at_risk(PAIRS, risk) for risk in (0.0, 0.3, 0.4, 0.5)] == [
+        0.25,
+        0.25,
+        0.75,
+        1.0,
+    ]
+    assert compute_coverage_at_risk([(0.9, 0.0), (0.5, 1.0), (0.4, 1.0)], 0.4) == 1.0
+    assert compute_coverage_at_risk([(0.9, 0.0)], 0.1) == compute_coverage_at_risk([], 0.1) == 0.0
     # A perfect order has nothing to gain.
-    assert excess_aurc([(0.9, 1.0), (0.8, 1.0), (0.3, 0.5), (0.1, 0.0)]) == 0
+    assert compute_excess_aurc([(0.9, 1.0), (0.8, 1.0), (0.3, 0.5), (0.1, 0.0)]) == 0
     # Calibration by hand.
-    found = calibration(PAIRS, bins=2)
+    found = compute_calibration(PAIRS, bin_count=2)
     assert found.n == 4 and found.brier == pytest.approx((0.01 + 0.36 + 0.16 + 0.04) / 4)
     assert [(b.n, b.confidence, b.score) for b in found.bins] == [
         (1, 0.2, 0.0),
@@ -46,25 +51,33 @@ def test_curves_and_calibration() -> None:
     ]
     assert found.ece == pytest.approx((1 * 0.2 + 3 * (0.7 - 2 / 3)) / 4)
     # No answers give zeros.
-    assert (aurc([]), excess_aurc([]), mean_at([], 0.5)) == (0, 0, 0)
-    assert (calibration([]).brier, calibration([]).ece) == (0, 0)
+    assert (compute_aurc([]), compute_excess_aurc([]), compute_mean_at_coverage([], 0.5)) == (
+        0,
+        0,
+        0,
+    )
+    assert (compute_calibration([]).brier, compute_calibration([]).ece) == (0, 0)
     # A perfect order has area 1 and a reversed one 0.
-    assert auc([(0.9, True), (0.8, True), (0.2, False)]) == 1
-    assert auc([(0.1, True), (0.8, False), (0.2, False)]) == 0
-    assert auc([(0.5, True), (0.5, False)]) == 0.5
+    assert compute_auc([(0.9, True), (0.8, True), (0.2, False)]) == 1
+    assert compute_auc([(0.1, True), (0.8, False), (0.2, False)]) == 0
+    assert compute_auc([(0.5, True), (0.5, False)]) == 0.5
     # There is no area where all are right or all wrong.
-    assert auc([(0.5, True)]) is None and auc([(0.5, False)]) is None and auc_interval([]) is None
+    assert (
+        compute_auc([(0.5, True)]) is None
+        and compute_auc([(0.5, False)]) is None
+        and compute_auc_interval([]) is None
+    )
 
 
 @given(pairs)
 def test_more_risk_never_covers_less(given: list[tuple[float, float]]) -> None:
-    shares = [coverage_at(given, risk) for risk in (0.0, 0.05, 0.1, 0.5, 1.0)]
+    shares = [compute_coverage_at_risk(given, risk) for risk in (0.0, 0.05, 0.1, 0.5, 1.0)]
     assert shares == sorted(shares) and shares[-1] == (1.0 if given else 0.0)
 
 
 @for_each(("confidence", "at"), [(0.0, 0), (0.3, 3), (0.7, 7), (1.0, 9)])
 def test_a_bin_holds_its_lower_bound(confidence: float, at: int) -> None:
-    found = calibration([(confidence, 1.0)])
+    found = compute_calibration([(confidence, 1.0)])
     assert [b.n for b in found.bins].index(1) == at
 
 
@@ -73,16 +86,16 @@ def test_the_order_of_answers_does_not_matter(
     orders: tuple[list[tuple[float, float]], list[tuple[float, float]]],
 ) -> None:
     one, other = orders
-    assert aurc(one) == pytest.approx(aurc(other)) and coverage_at(one, 0.3) == coverage_at(
-        other, 0.3
-    )
-    assert calibration(one) == calibration(other)
+    assert compute_aurc(one) == pytest.approx(compute_aurc(other)) and compute_coverage_at_risk(
+        one, 0.3
+    ) == compute_coverage_at_risk(other, 0.3)
+    assert compute_calibration(one) == compute_calibration(other)
 
 
 @given(pairs)
 def test_all_figures_are_shares(given: list[tuple[float, float]]) -> None:
-    found = calibration(given)
-    assert 0 <= excess_aurc(given) <= aurc(given) <= 1
+    found = compute_calibration(given)
+    assert 0 <= compute_excess_aurc(given) <= compute_aurc(given) <= 1
     assert 0 <= found.brier <= 1 and 0 <= found.ece <= 1
     assert sum(b.n for b in found.bins) == len(given)
 
@@ -90,8 +103,8 @@ def test_all_figures_are_shares(given: list[tuple[float, float]]) -> None:
 @given(pairs.filter(bool))
 def test_the_area_is_made_of_the_means_at_each_coverage(given: list[tuple[float, float]]) -> None:
     n = len(given)
-    risks = [1 - mean_at(given, k / n) for k in range(1, n + 1)]
-    assert aurc(given) == pytest.approx(sum(risks) / n)
+    risks = [1 - compute_mean_at_coverage(given, k / n) for k in range(1, n + 1)]
+    assert compute_aurc(given) == pytest.approx(sum(risks) / n)
 
 
 MAIN = "best_column"
@@ -103,13 +116,13 @@ def test_an_area_is_the_share_of_pairs_in_the_right_order(found: list[tuple[floa
     pairs = [(a > b) + (a == b) / 2 for a, fine in found if fine for b, other in found if not other]
     expected = sum(pairs) / len(pairs) if pairs else None
 
-    assert auc(found) == (None if expected is None else pytest.approx(expected))
+    assert compute_auc(found) == (None if expected is None else pytest.approx(expected))
 
 
 @given(judged)
 @settings(max_examples=10, deadline=None)
 def test_the_interval_of_an_area_holds_it(found: list[tuple[float, bool]]) -> None:
-    interval = auc_interval(found)
+    interval = compute_auc_interval(found)
 
     assert interval is None or 0 <= interval.low <= interval.mean <= interval.high <= 1
 
@@ -118,7 +131,7 @@ def test_the_interval_of_an_area_holds_it(found: list[tuple[float, bool]]) -> No
 def test_a_limit_loses_no_more_than_it_may_and_a_higher_one_would(
     found: list[tuple[float, bool]], lost: float
 ) -> None:
-    limit = limit_for(found, lost=lost)
+    limit = find_threshold(found, max_lost_share=lost)
     right = [confidence for confidence, fine in found if fine]
 
     assert sum(one < limit for one in right) <= lost * len(right) + 1e-6
@@ -139,7 +152,7 @@ RECORDS = (
 
 def test_policies() -> None:
     # Each policy catches what it can see.
-    found = {one.name: one for one in policies(RECORDS, MAIN)}
+    found = {one.name: one for one in evaluate_policies(RECORDS, MAIN)}
     caught = {name: round(one.caught.mean * one.wrong) for name, one in found.items() if one.caught}
     assert caught == {
         "as answered": 2,
@@ -151,28 +164,28 @@ def test_policies() -> None:
     }
     assert {(one.wrong, one.right) for one in found.values()} == {(5, 2)}
     # The limit of a graph comes from the others.
-    found = {one.name: one for one in policies(RECORDS, MAIN)}
+    found = {one.name: one for one in evaluate_policies(RECORDS, MAIN)}
     others = found["confidence, limit of other graphs"].lost
     hindsight = found["confidence, limit in hindsight"].lost
     assert others is not None and others.mean == 0.5  # "b" has less than "a", the other graph's
     assert hindsight is not None and hindsight.mean == 0
     # Answers that are half right may count as right.
-    [policy, *_] = policies(RECORDS, MAIN, right_from=0.5)
+    [policy, *_] = evaluate_policies(RECORDS, MAIN, min_right_score=0.5)
     assert (policy.wrong, policy.right) == (4, 3)
     # One graph alone has no limit of others.
-    names = [one.name for one in policies(RECORDS[:1], MAIN)]
+    names = [one.name for one in evaluate_policies(RECORDS[:1], MAIN)]
     assert names == [
         "as answered",
         "execution",
         "refusal and execution",
         "confidence, limit in hindsight",
     ]
-    assert policies(RECORDS[:1], MAIN)[0].caught is None
+    assert evaluate_policies(RECORDS[:1], MAIN)[0].caught is None
 
 
 def test_tables_of_policies() -> None:
     # The table has a row for each policy and meaning of right.
-    sheet = by_sheet([run_of(*RECORDS)], "rejection")
+    sheet = build_slice_sheet([run_of(*RECORDS)], "rejection")
     assert len(sheet.rows) == 12
     assert [column.head for column in sheet.columns[3:5]] == ["rejected by", "right from"]
     wrong, caught, low, high = sheet.rows[0][5:9]
@@ -180,7 +193,7 @@ def test_tables_of_policies() -> None:
     assert isinstance(low, float) and isinstance(high, float) and 0 <= low < 0.4 < high <= 1
     assert any("fitted" in note for note in sheet.notes)
     # The table as json keeps both intervals.
-    sheet = by_sheet([run_of(*RECORDS)], "rejection")
+    sheet = build_slice_sheet([run_of(*RECORDS)], "rejection")
     assert len({column.head for column in sheet.columns}) == len(sheet.columns)
     assert {"caught low", "caught high", "lost low", "lost high"} <= {
         column.head for column in sheet.columns

@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 from askgraph.cli import expanded
 from askgraph.cli.evaluate import metrics
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.compare import compare, compare_json, side_of
-from askgraph.evaluation.reports.disagreement import EXAMPLES, scored
+from askgraph.evaluation.reports.compare import compare_sides, select_side, to_comparison_object
+from askgraph.evaluation.reports.disagreement import EXAMPLES, score_examples
 from askgraph.evaluation.reports.failures import Failure
-from askgraph.evaluation.reports.report import Report, report_json
-from askgraph.evaluation.reports.report_sheets import BY
-from askgraph.plugins import names
+from askgraph.evaluation.reports.report import Report, to_report_object
+from askgraph.evaluation.reports.report_sheets import SHEET_BUILDERS
+from askgraph.plugins import list_names
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
 SAME = {("dfsl", "flattened")}  # by definition
@@ -34,23 +34,25 @@ def told(*arguments: str) -> str:
 
 def test_examples_of_metrics() -> None:
     # Every metric scores every example.
-    found = scored()
+    found = score_examples()
     assert [one.example for one in found] == list(EXAMPLES)
-    assert all(tuple(one.scores) == names("metric") for one in found)
+    assert all(tuple(one.scores) == list_names("metric") for one in found)
     # Any two metrics disagree on an example.
-    found = scored()
-    for pair in combinations(names("metric"), 2):
+    found = score_examples()
+    for pair in combinations(list_names("metric"), 2):
         differ = any(one.scores[pair[0]].f1 != one.scores[pair[1]].f1 for one in found)
         assert differ == (pair not in SAME), pair
     # Metrics can be chosen.
-    assert [tuple(one.scores) for one in scored(["flattened"])] == [("flattened",)] * len(EXAMPLES)
+    assert [tuple(one.scores) for one in score_examples(["flattened"])] == [("flattened",)] * len(
+        EXAMPLES
+    )
     with pytest.raises(SetupError, match="no metric named 'flatened'; did you mean 'flattened'"):
-        scored(["flatened"])
+        score_examples(["flatened"])
     # The command lists every metric with a line.
     listed = json.loads(told("--json"))
-    assert tuple(entry["name"] for entry in listed) == names("metric")
+    assert tuple(entry["name"] for entry in listed) == list_names("metric")
     assert all(entry["about"].endswith(".") for entry in listed)
-    assert all(name in told() for name in names("metric"))
+    assert all(name in told() for name in list_names("metric"))
 
 
 def test_the_command_gives_the_scores_of_the_examples() -> None:
@@ -77,8 +79,12 @@ def test_the_documentation_is_complete() -> None:
     rows = re.findall(r"^\| ([a-z ]+?) \|", table, flags=re.MULTILINE)
     assert rows[1:] == [str(failure) for failure in Failure]
     # Every way to take figures apart is named.
-    assert [by for by in BY if f"`{by}`" not in PAGE_REPORTS_PAGE] == []
+    assert [by for by in SHEET_BUILDERS if f"`{by}`" not in PAGE_REPORTS_PAGE] == []
     # Every key of the json is named.
-    side = side_of(RUN)
-    keys = {*Report(RUN.records).json(), *report_json([RUN]), *compare_json(compare(side, side))}
+    side = select_side(RUN)
+    keys = {
+        *Report(RUN.records).to_json(),
+        *to_report_object([RUN]),
+        *to_comparison_object(compare_sides(side, side)),
+    }
     assert [key for key in sorted(keys) if f"`{key}`" not in PAGE_REPORTS_PAGE] == []

@@ -7,18 +7,18 @@ from tests.each import for_each
 from tests.evaluation.reports.records import record, same
 
 from askgraph.evaluation.reports.failures import (
-    Executable,
+    ExecutableCounts,
     Failure,
-    Rejection,
-    calibration_of,
-    drafts_oracle,
-    errors_of,
-    executable_of,
-    failure_class,
-    failure_counts,
-    failure_of,
-    rejection,
-    rejection_of,
+    RejectionCounts,
+    classify_failure,
+    compute_drafts_oracle,
+    compute_record_calibration,
+    count_executable,
+    count_failures,
+    count_record_rejections,
+    count_rejections,
+    get_failure_class,
+    group_errors,
 )
 
 HEAD = (
@@ -47,7 +47,7 @@ def failure(
         sparql=predicted and HEAD + predicted, gold_sparql=gold and HEAD + gold,
         executed=executed, unanswerable=unanswerable, gold_error=gold_error,
     )  # fmt: skip
-    return failure_of(made, gold_rows=gold_rows, metric=metric)
+    return classify_failure(made, gold_rows=gold_rows, metric=metric)
 
 
 def test_classes_of_failures() -> None:
@@ -80,13 +80,13 @@ def test_classes_of_failures() -> None:
     predicted = "SELECT ?x { ?x <http://space/orbits> <http://space/Mars> }"
     gold = "SELECT ?x { ?x s:orbits s:Venus }"
     made = record(f1=0.0, sparql=predicted, gold_sparql=gold, rows=1)
-    assert failure_of(made, gold_rows=1, prefixes={"s": "http://space/"}) == Failure.ENTITY
+    assert classify_failure(made, gold_rows=1, prefixes={"s": "http://space/"}) == Failure.ENTITY
     # The class that a run wrote down counts.
-    assert failure_class(record("a", 0, failure="empty"), MAIN) == "empty"
-    assert failure_class(record("a", 1, failure=None), MAIN) is None
+    assert get_failure_class(record("a", 0, failure="empty"), MAIN) == "empty"
+    assert get_failure_class(record("a", 1, failure=None), MAIN) is None
     # A class that is not written down is found.
-    assert failure_class(record("a", 0, status="refusal"), MAIN) == "refused"
-    assert failure_class(record("a", 0, gold_error="slow"), MAIN) == "gold failed"
+    assert get_failure_class(record("a", 0, status="refusal"), MAIN) == "refused"
+    assert get_failure_class(record("a", 0, gold_error="slow"), MAIN) == "gold failed"
 
 
 @pytest.mark.parametrize(
@@ -292,16 +292,16 @@ MAIN = "best_column"
 def test_counts_of_failures() -> None:
     # The most frequent class comes first.
     records = [record(i, 0, failure=kind) for i, kind in zip("abc", ["x", "y", "y"], strict=True)]
-    assert list(failure_counts([*records, record("d")], MAIN).items()) == [("y", 2), ("x", 1)]
+    assert list(count_failures([*records, record("d")], MAIN).items()) == [("y", 2), ("x", 1)]
     # Errors are told with all their questions.
     records = [
         record("b", 0, error="down"),
         record("a", 0, error="down"),
         record("c", gold_error="slow"),
     ]
-    assert errors_of(records) == {"down": ("a", "b"), "gold: slow": ("c",)}
+    assert group_errors(records) == {"down": ("a", "b"), "gold: slow": ("c",)}
     # Rejecting catches wrong answers and loses right ones.
-    found = rejection_of(
+    found = count_record_rejections(
         [
             record("a", 1.0),
             record("b", 1.0, status="clarification"),
@@ -313,10 +313,10 @@ def test_counts_of_failures() -> None:
         ],
         MAIN,
     )
-    assert (found.wrong, found.wrong_rejected, found.caught) == (4, 2, 0.5)
-    assert (found.right, found.right_rejected, found.lost) == (2, 1, 0.5)
+    assert (found.wrong, found.wrong_rejected, found.caught_share) == (4, 2, 0.5)
+    assert (found.right, found.right_rejected, found.lost_share) == (2, 1, 0.5)
     # Calibration is over records with a query.
-    calibration = calibration_of(
+    calibration = compute_record_calibration(
         [
             record("a", 1.0, confidence=0.8),
             record("b", 1.0, confidence=0.4, status="refusal", unanswerable=True),
@@ -329,7 +329,7 @@ def test_counts_of_failures() -> None:
 
 def test_shares_of_failures() -> None:
     # The executable share is of all answerable questions.
-    found = executable_of(
+    found = count_executable(
         [
             record("a"),
             record("b", sparql=None, executed=False),
@@ -337,8 +337,8 @@ def test_shares_of_failures() -> None:
             record("d", unanswerable=True),
         ]
     )
-    assert found == Executable(questions=3, queries=2, ran=1)
-    assert found.share == pytest.approx(1 / 3)
+    assert found == ExecutableCounts(questions=3, queries=2, ran=1)
+    assert found.executed_share == pytest.approx(1 / 3)
     # The oracle over candidates counts those without any.
     records = [
         record("a", drafts=(0.0, 0.5, 1.0, 0.25)),
@@ -346,19 +346,25 @@ def test_shares_of_failures() -> None:
         record("c"),
         record("d", drafts=(1.0,), unanswerable=True),
     ]
-    assert drafts_oracle(records) == pytest.approx({1: 0.5 / 3, 3: 1.5 / 3, 5: 1.5 / 3})
-    assert drafts_oracle([record("a")]) == {}
+    assert compute_drafts_oracle(records) == pytest.approx({1: 0.5 / 3, 3: 1.5 / 3, 5: 1.5 / 3})
+    assert compute_drafts_oracle([record("a")]) == {}
     # Another metric decides what is right.
     one = record("a", scores=same(1, flattened=0.5))
-    assert rejection_of([one], MAIN).right == 1 and rejection_of([one], "flattened").wrong == 1
+    assert (
+        count_record_rejections([one], MAIN).right == 1
+        and count_record_rejections([one], "flattened").wrong == 1
+    )
     # Both sides are counted.
-    told = rejection([(True, False), (False, False), (True, True), *[(False, True)] * 3])
-    assert told == Rejection(wrong=2, wrong_rejected=1, right=4, right_rejected=1)
-    assert (told.caught, told.lost) == (0.5, 0.25)
+    told = count_rejections([(True, False), (False, False), (True, True), *[(False, True)] * 3])
+    assert told == RejectionCounts(wrong=2, wrong_rejected=1, right=4, right_rejected=1)
+    assert (told.caught_share, told.lost_share) == (0.5, 0.25)
     # Who rejects everything catches all and loses all.
-    told = rejection([(True, False), (True, True)])
-    assert (told.caught, told.lost) == (1.0, 1.0)
+    told = count_rejections([(True, False), (True, True)])
+    assert (told.caught_share, told.lost_share) == (1.0, 1.0)
     # A share of nothing is none.
-    assert rejection([(False, True)]).caught is None and rejection([(False, False)]).lost is None
+    assert (
+        count_rejections([(False, True)]).caught_share is None
+        and count_rejections([(False, False)]).lost_share is None
+    )
     # The share of no questions is none.
-    assert executable_of([]).share is None
+    assert count_executable([]).executed_share is None

@@ -15,11 +15,13 @@ import pytest
 from tests.evaluation.reports.made_runs import RECORD, STEPS, detail, graded, written_run
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.page import BUILT, built, html_page
-from askgraph.evaluation.runs import Run
+from askgraph.evaluation.reports.page import BUILD_FOLDER, build_html_page, read_built_file
+from askgraph.evaluation.runs import EvaluationRun
 from askgraph.trace import Usage
 
-pytestmark = pytest.mark.skipif(not BUILT.is_dir(), reason="the page is not built: make page")
+pytestmark = pytest.mark.skipif(
+    not BUILD_FOLDER.is_dir(), reason="the page is not built: make page"
+)
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \" ' \ud800 --><!--"
 
@@ -43,14 +45,14 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def only_question(run: Run) -> Mapping[str, Any]:
-    (question,) = packed(html_page([run]), "index")["questions"]
+def only_question(run: EvaluationRun) -> Mapping[str, Any]:
+    (question,) = packed(build_html_page([run]), "index")["questions"]
     found: Mapping[str, Any] = question
     return found
 
 
 def test_the_page_asks_for_nothing_and_runs_nothing_else(tmp_path: Path) -> None:
-    page = html_page([written_run(tmp_path / "run", [RECORD])])
+    page = build_html_page([written_run(tmp_path / "run", [RECORD])])
     tags = Tags(page).found
     addresses = [
         value for _, given in tags for name, value in given.items() if name in ("src", "href")
@@ -77,7 +79,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
         failure=HOSTILE,
     )
     other = replace(hostile, id="other", tags=("other",), patterns=7)
-    page = html_page([written_run(tmp_path / "run", [hostile, other])])
+    page = build_html_page([written_run(tmp_path / "run", [hostile, other])])
 
     page.encode("utf-8")
     tags = Tags(page).found
@@ -95,7 +97,7 @@ def test_the_traces_are_in_the_page_under_their_question(tmp_path: Path) -> None
     traces = [
         detail(record, [{"step": "thought", "text": f"about {record.id}"}]) for record in records
     ]
-    page = html_page([written_run(tmp_path / "run", records, details=traces[::-1])])
+    page = build_html_page([written_run(tmp_path / "run", records, details=traces[::-1])])
 
     question = packed(page, "index")["questions"][59]
     part, place = question["details"]
@@ -107,24 +109,24 @@ def test_the_traces_are_in_the_page_under_their_question(tmp_path: Path) -> None
 def test_questions_and_answers_in_the_page(tmp_path: Path) -> None:
     # Of two traces with one key the later is shown, and a question without a trace is there.
     early, late = (detail(RECORD, [{"step": "thought", "text": text}]) for text in ("a", "b"))
-    page = html_page([written_run(tmp_path / "twice", [RECORD], details=[early, late])])
+    page = build_html_page([written_run(tmp_path / "twice", [RECORD], details=[early, late])])
     assert packed(page, "part-0")[0][0]["steps"] == [{"step": "thought", "text": "b"}]
-    page = html_page([written_run(tmp_path / "none", [RECORD], details=[])])
+    page = build_html_page([written_run(tmp_path / "none", [RECORD], details=[])])
     assert packed(page, "part-0")[0][0]["steps"] == []
     # Methods and runs stand beside each other on the same question.
     one = written_run(tmp_path / "a" / "run", [RECORD, replace(RECORD, method="other")])
     two = written_run(tmp_path / "b" / "run", [RECORD])
-    index = packed(html_page([one, two]), "index")
+    index = packed(build_html_page([one, two]), "index")
     assert index["systems"] == ["run (1):other", "run (1):search", "run (2):search"]
     (question,) = index["questions"]
     assert [answer["system"] for answer in question["answers"]] == [1, 0, 2]
     # A question whose gold differs between runs is two.
     other = written_run(tmp_path / "gold", [replace(RECORD, gold_sparql="ASK { ?s ?p ?o }")])
-    questions = packed(html_page([two, other]), "index")["questions"]
+    questions = packed(build_html_page([two, other]), "index")["questions"]
     assert [question["link"] for question in questions] == ["#q/moons/q1", "#q/moons/q1/2"]
     # Repetitions are told apart.
     run = written_run(tmp_path / "again", [RECORD, replace(RECORD, repeat=1)])
-    systems = packed(html_page([run]), "index")["systems"]
+    systems = packed(build_html_page([run]), "index")["systems"]
     assert systems == ["search · repetition 1", "search · repetition 2"]
     # Queries are laid out with the prefixes of gold.
     predicted = "prefix e: <http://example.org/> select ?x { ?x a e:Moon . ?x e:partOf e:Mars }"
@@ -147,29 +149,29 @@ def test_without_times_equal_runs_give_equal_pages(tmp_path: Path) -> None:
         tmp_path / "friday", [slow], details=[detail(slow, waited)], created="2026-02-03T04:05:06Z"
     )
 
-    assert html_page([one], times=False) == html_page([two], times=False)
-    assert html_page([one]) != html_page([two])
+    assert build_html_page([one], with_times=False) == build_html_page([two], with_times=False)
+    assert build_html_page([one]) != build_html_page([two])
 
 
 def test_times_metrics_and_what_is_missing(tmp_path: Path) -> None:
     # Without times no time is left.
     whole = written_run(tmp_path / "whole", [RECORD])
-    page = html_page([whole], times=False)
+    page = build_html_page([whole], with_times=False)
     assert "seconds" not in json.dumps([packed(page, "index"), packed(page, "part-0")])
     assert "2026-01-02" not in page
     # An incomplete run is said.
-    page = html_page([whole, written_run(tmp_path / "broken", [RECORD], planned=1156)])
+    page = build_html_page([whole, written_run(tmp_path / "broken", [RECORD], planned=1156)])
     assert "The run “broken” is incomplete:</strong> 1 of 1,156 answers." in page
     assert "“whole” is incomplete" not in page
     # Another metric stands in front and an unknown one is refused.
-    page = html_page([whole], metric="exact_match")
+    page = build_html_page([whole], metric="exact_match")
     index = packed(page, "index")
     assert index["metric"] == "exact_match" and "F1, exact_match" in page
     assert index["metrics"] == ["exact_match", "best_column", "flattened"]
     with pytest.raises(SetupError, match="nonsense"):
-        html_page([whole], metric="nonsense")
+        build_html_page([whole], metric="nonsense")
     with pytest.raises(SetupError, match="at least one record"):
-        html_page([written_run(tmp_path / "empty", [])])
+        build_html_page([written_run(tmp_path / "empty", [])])
 
 
 def test_without_the_extra_it_says_what_to_install(
@@ -181,19 +183,19 @@ def test_without_the_extra_it_says_what_to_install(
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(SetupError, match=r"needs altair: pip install 'askgraph\[evaluation\]'"):
-        html_page([run])
+        build_html_page([run])
 
 
 def test_without_the_built_page_it_says_how_to_build_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = written_run(tmp_path / "run", [RECORD])
-    built.cache_clear()
-    monkeypatch.setattr("askgraph.evaluation.reports.page.BUILT", tmp_path)
+    read_built_file.cache_clear()
+    monkeypatch.setattr("askgraph.evaluation.reports.page.BUILD_FOLDER", tmp_path)
     with pytest.raises(SetupError, match="run `make page`"):
-        html_page([run])
+        build_html_page([run])
 
 
 def test_a_thousand_traces_take_a_few_megabytes(tmp_path: Path) -> None:
     records = [graded(number) for number in range(1156)]
-    assert len(html_page([written_run(tmp_path / "run", records)]).encode()) < 4_000_000
+    assert len(build_html_page([written_run(tmp_path / "run", records)]).encode()) < 4_000_000

@@ -9,7 +9,7 @@ import pytest
 from tests.each import for_each
 from tests.evaluation.reports.made_runs import RECORD, detail, graded, written_run
 
-from askgraph.evaluation.reports.page import BUILT, html_page
+from askgraph.evaluation.reports.page import BUILD_FOLDER, build_html_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
 
@@ -25,7 +25,7 @@ from tests.server.browser.watched import (  # noqa: E402
 
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH; ASKGRAPH_CHROMIUM names one"),
-    pytest.mark.skipif(not BUILT.is_dir(), reason="the page is not built: make page"),
+    pytest.mark.skipif(not BUILD_FOLDER.is_dir(), reason="the page is not built: make page"),
 ]
 
 QUESTIONS = 1500
@@ -53,7 +53,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     steps = [{"step": "thought", "text": HOSTILE}, {"step": HOSTILE, "more": HOSTILE}]
     traces = [detail(record) for record in records] + [detail(record, steps) for record in last]
     run = written_run(folder / "run", [*records, *last], details=traces)
-    return written(folder / "page.html", html_page([run]))
+    return written(folder / "page.html", build_html_page([run]))
 
 
 def written(path: Path, text: str) -> str:
@@ -138,7 +138,7 @@ def test_a_pattern_is_the_same_behind_another_one_with_its_subject(
     more = "PREFIX ex: <http://example.org/> SELECT ?x { ?x a ex:Moon ; ex:orbits ex:Mars }"
     less = "PREFIX e: <http://example.org/> SELECT ?moon { ?moon e:orbits e:Mars . }"
     run = written_run(tmp_path / "run", [replace(RECORD, sparql=more, gold_sparql=less)])
-    page = opened(watched.page, written(tmp_path / "page.html", html_page([run])))
+    page = opened(watched.page, written(tmp_path / "page.html", build_html_page([run])))
 
     page.locator("#rows a").click()
 
@@ -236,7 +236,9 @@ def test_one_method_alone_has_its_confidence_and_failure_in_the_list(
     watched: Watched, tmp_path: Path
 ) -> None:
     run = written_run(tmp_path / "run", [RECORD])
-    page = opened(watched.page, written(tmp_path / "page.html", html_page([run], times=False)))
+    page = opened(
+        watched.page, written(tmp_path / "page.html", build_html_page([run], with_times=False))
+    )
     head = ["Question", "Score", "Confidence", "Failure"]
     expect(page.locator("#list-head th")).to_have_text(head)
     expect(page.locator("#rows td").nth(3)).to_have_text("wrong predicate")

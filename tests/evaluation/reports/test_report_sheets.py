@@ -12,17 +12,22 @@ from tests.evaluation.reports.records import record, run_of, same
 
 from askgraph.errors import SetupError
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.reports.report import groups_of, incomplete, methods_oracles, report_json
+from askgraph.evaluation.reports.report import (
+    compute_method_oracles,
+    describe_incomplete,
+    group_runs,
+    to_report_object,
+)
 from askgraph.evaluation.reports.report_sheets import (
-    BY,
-    by_sheet,
-    failed,
-    report_sheets,
-    score_sheet,
-    story,
+    SHEET_BUILDERS,
+    build_report_sheets,
+    build_score_sheet,
+    build_slice_sheet,
+    format_question_report,
+    is_imperfect,
 )
 from askgraph.evaluation.reports.sheet import Sheet
-from askgraph.evaluation.runs import Options, Record, Run, Task
+from askgraph.evaluation.runs import EvaluationOptions, EvaluationRun, Record, Task
 from askgraph.evaluation.runs.one_question import asked
 from askgraph.trace import Answer, Draft, Findings, Mention, Question, Refusal, Step
 
@@ -46,8 +51,10 @@ def rows(sheet: Sheet) -> list[dict[str, object]]:
     return [dict(zip(heads, row, strict=True)) for row in sheet.rows]
 
 
-def sheet(run: Run, title: str, *, times: bool = True) -> list[dict[str, object]]:
-    (found,) = [s for s in report_sheets([run], times=times) if s.title.startswith(title)]
+def sheet(run: EvaluationRun, title: str, *, times: bool = True) -> list[dict[str, object]]:
+    (found,) = [
+        s for s in build_report_sheets([run], with_times=times) if s.title.startswith(title)
+    ]
     return rows(found)
 
 
@@ -55,29 +62,29 @@ def test_what_the_sheets_hold() -> None:
     # A method that was told the links of gold is marked in every table and not mixed.
     told = replace(record("q1", 1.0, method="dfsl"), gold_links=True)
     run = run_of(told, record("q2", 0.0, method="dfsl"))
-    scores = score_sheet([run])
+    scores = build_score_sheet([run])
     assert [row["method"] for row in rows(scores)] == ["dfsl", "dfsl [gold links]"]
     assert "given from gold" in " ".join(scores.notes)
-    assert "dfsl [gold links]" in json.dumps(report_json([run]))
-    assert "given from gold" not in " ".join(score_sheet([RUN]).notes)
+    assert "dfsl [gold links]" in json.dumps(to_report_object([run]))
+    assert "given from gold" not in " ".join(build_score_sheet([RUN]).notes)
     # Scores have a row for each method.
-    fast, slow = rows(score_sheet([RUN]))
+    fast, slow = rows(build_score_sheet([RUN]))
     assert (fast["method"], fast["questions"], fast["failed"]) == ("fast", 3, 1)
     assert fast["best_column"] == pytest.approx(1 / 3)
     assert (slow["method"], slow["questions"], slow["best_column"]) == ("slow", 2, 0.5)
     assert (slow["low"], slow["high"]) == (0.0, 1.0)
     # The mean of no answerable question is unknown.
     run = run_of(record("q9", 1.0, status="refusal", unanswerable=True))
-    [row] = rows(score_sheet([run]))
+    [row] = rows(build_score_sheet([run]))
     assert (row["questions"], row["best_column"], row["low"], row["high"]) == (0, None, None, None)
-    assert by_sheet([run], "metric").rows == ()
+    assert build_slice_sheet([run], "metric").rows == ()
     # What is not finished is said first.
-    found = score_sheet([RUN])
+    found = build_score_sheet([RUN])
     assert found.title == "Scores, INCOMPLETE"
     assert found.notes[0].startswith("INCOMPLETE: run holds 6 of 7 records")
-    assert incomplete([run_of(record())]) == ()
+    assert describe_incomplete([run_of(record())]) == ()
     # A run without records is no table but a note.
-    (found, *_) = report_sheets([run_of(name="begun", planned=5)])
+    (found, *_) = build_report_sheets([run_of(name="begun", planned=5)])
     assert found.rows == () and found.notes[0].startswith("INCOMPLETE: begun holds 0 of 5 records")
     # What went wrong and why.
     fast, slow = sheet(RUN, "What went wrong")
@@ -86,11 +93,13 @@ def test_what_the_sheets_hold() -> None:
     (error,) = sheet(RUN, "Errors")
     assert (error["error"], error["questions"], error["ids"]) == ("TimedOut: slow", 1, "q3")
     # The unanswerable are told apart.
-    assert any("of 1 unanswerable questions 1 were refused" in n for n in score_sheet([RUN]).notes)
+    assert any(
+        "of 1 unanswerable questions 1 were refused" in n for n in build_score_sheet([RUN]).notes
+    )
     # A metric that some records lack is no zero.
     one = run_of(record("q1", scores=same(1, rows=1.0)), name="one")
     two = run_of(record("q1", scores=same(1)), name="two")
-    assert [row["rows"] for row in rows(score_sheet([one, two]))] == [1.0, None]
+    assert [row["rows"] for row in rows(build_score_sheet([one, two]))] == [1.0, None]
 
 
 def test_oracles_times_and_metrics() -> None:
@@ -104,33 +113,33 @@ def test_oracles_times_and_metrics() -> None:
         record("q1", 0.5, method="a"),
         record("q1", 1.0, method="b", gold_sparql="SELECT ?x { ?x ?y ?z }"),
     )
-    assert methods_oracles(groups_of([run])) == ()
-    assert methods_oracles(groups_of([run_of(record("q1"))])) == ()
+    assert compute_method_oracles(group_runs([run])) == ()
+    assert compute_method_oracles(group_runs([run_of(record("q1"))])) == ()
     # Times are left out on request.
     assert "p50 s" in sheet(RUN, "Cost")[0] and "p50 s" not in sheet(RUN, "Cost", times=False)[0]
-    found = report_json([RUN], times=False)
+    found = to_report_object([RUN], with_times=False)
     assert "created" not in json.dumps(found) and "second" not in json.dumps(found)
     # Repetitions have a deviation.
     run = run_of(record("q1", 1.0, repeat=0), record("q1", 0.0, repeat=1))
-    (found,) = rows(score_sheet([run]))
+    (found,) = rows(build_score_sheet([run]))
     assert (found["questions"], found["rounds"], found["best_column"]) == (1, 2, 0.5)
     assert found["sd"] == pytest.approx(0.5**0.5)
     # How much could be answered at a risk is in the table and in json.
     fast, slow = sheet(RUN, "Confidence")
-    told = report_json([RUN])
+    told = to_report_object([RUN])
     assert fast["answered at risk 0.05"] == fast["answered at risk 0.1"] == pytest.approx(1 / 3)
     assert slow["answered at risk 0.05"] == 0.0  # both are as sure, and one is wrong
     assert '"coverage_at_risk": [{"risk": 0.05, "coverage": 0.333333}' in json.dumps(told)
     # Calibration and coverage are tables too.
-    bins = [row for row in rows(by_sheet([RUN], "confidence")) if row["method"] == "fast"]
+    bins = [row for row in rows(build_slice_sheet([RUN], "confidence")) if row["method"] == "fast"]
     assert [row["answers"] for row in bins] == [0, 0, 1, 0, 0, 0, 0, 0, 0, 1]
-    tenths = [row for row in rows(by_sheet([RUN], "coverage")) if row["method"] == "fast"]
+    tenths = [row for row in rows(build_slice_sheet([RUN], "coverage")) if row["method"] == "fast"]
     assert [row["best_column"] for row in tenths][:4] == [1.0, 1.0, 1.0, 0.5]
     # Another metric is in front and an unknown one is refused.
     run = run_of(record(scores=same(1, rows=0.25)))
-    assert rows(score_sheet([run], metric="rows"))[0]["rows"] == 0.25
+    assert rows(build_score_sheet([run], metric="rows"))[0]["rows"] == 0.25
     with pytest.raises(SetupError, match=r"1 of 1 records of run .* 'wors'; all have"):
-        report_sheets([run], metric="wors")
+        build_report_sheets([run], metric="wors")
 
 
 @for_each(
@@ -145,7 +154,7 @@ def test_oracles_times_and_metrics() -> None:
     ],
 )
 def test_figures_are_taken_apart(by: str, heads: list[str]) -> None:
-    found = rows(by_sheet([RUN], by))
+    found = rows(build_slice_sheet([RUN], by))
     assert [row[by] for row in found if row["method"] == "fast"] == heads
 
 
@@ -169,9 +178,11 @@ records = st.builds(
 )
 def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[Record]]) -> None:
     one, other = ([run_of(*order)] for order in orders)
-    assert report_sheets(one) == report_sheets(other)
-    assert json.dumps(report_json(one)) == json.dumps(report_json(other))
-    assert [by_sheet(one, by) for by in BY] == [by_sheet(other, by) for by in BY]
+    assert build_report_sheets(one) == build_report_sheets(other)
+    assert json.dumps(to_report_object(one)) == json.dumps(to_report_object(other))
+    assert [build_slice_sheet(one, by) for by in SHEET_BUILDERS] == [
+        build_slice_sheet(other, by) for by in SHEET_BUILDERS
+    ]
 
 
 PREFIX = "PREFIX : <http://example.org/>\n"
@@ -189,12 +200,12 @@ async def test_a_failure_is_told_with_what_was_understood_and_both_results(endpo
         steps.append(Answer(ALL, "moons", result, ("moon",), "all moons", 0.7))
 
     question = GoldQuestion("mars", "moons of Mars", sparql=MARS, tags=("en",))
-    task = Task(question, "moons", "moons.ttl", "scripted", options=Options(drafts=3))
+    task = Task(question, "moons", "moons.ttl", "scripted", options=EvaluationOptions(drafts=3))
     done = await asked(task, ask, endpoint)
 
-    told = story(done.record, done.detail, rows=1)
+    told = format_question_report(done.record, done.detail, max_rows=1)
 
-    assert failed(done.record)
+    assert is_imperfect(done.record)
     assert told.startswith("~ mars   F1 67   flat 67   EM 0   answer   confidence 0.70")
     assert told.partition("\n")[2] == "\n".join(
         [
@@ -225,6 +236,6 @@ async def test_a_question_without_an_attempt_is_told_too(endpoint: Any) -> None:
     task = Task(GoldQuestion("x", "x", sparql="SELECT oops"), "moons", "moons.ttl", "scripted")
     done = await asked(task, ask, endpoint)
 
-    told = story(done.record, None)
+    told = format_question_report(done.record, None)
 
     assert "(no query)" in told and "gold error: QuerySyntaxError" in told

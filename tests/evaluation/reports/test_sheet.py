@@ -14,20 +14,25 @@ from tests.each import for_each
 from askgraph.answers.console import plain_text
 from askgraph.evaluation.reports.sheet import (
     Cell,
-    Column,
     Sheet,
-    as_blocks,
-    as_csv,
-    as_latex,
-    as_markdown,
-    broken,
+    SheetColumn,
     fit_columns,
-    shown,
+    format_cell,
+    to_blocks,
+    to_csv,
+    to_latex,
+    to_markdown,
+    wrap_text,
 )
 
 SHEET = Sheet(
     "Scores of a_b",
-    (Column("run", context=True), Column("method"), Column("F1", "share"), Column("p", "p")),
+    (
+        SheetColumn("run", context=True),
+        SheetColumn("method"),
+        SheetColumn("F1", "share"),
+        SheetColumn("p", "p"),
+    ),
     (("first", "x|y & z", 0.12345678, 0.0004), ("first", "50 %\n", 1.0, None)),
     ("a note with 5 %",),
 )
@@ -40,7 +45,7 @@ cells = st.one_of(st.none(), st.integers(), st.floats(0, 1), texts)
 def sheets(draw: st.DrawFn) -> Sheet:
     width = draw(st.integers(1, 4))
     columns = tuple(
-        Column(draw(texts), draw(st.sampled_from(["text", "count", "share", "number", "p"])))
+        SheetColumn(draw(texts), draw(st.sampled_from(["text", "count", "share", "number", "p"])))
         for _ in range(width)
     )
     rows = draw(st.lists(st.tuples(*[cells] * width), max_size=4))
@@ -60,20 +65,20 @@ def sheets(draw: st.DrawFn) -> Sheet:
     ],
 )
 def test_a_cell_for_people(cell: Cell, kind: str, expected: str) -> None:
-    assert shown(cell, kind) == expected  # type: ignore[arg-type]
+    assert format_cell(cell, kind) == expected  # type: ignore[arg-type]
 
 
 def test_forms_of_a_sheet() -> None:
     # A row of another length is refused.
     with pytest.raises(ValueError, match="2 cells for 1 columns"):
-        Sheet("", (Column("a"),), ((1, 2),))
+        Sheet("", (SheetColumn("a"),), ((1, 2),))
     # Context that is the same in all rows moves into the title.
-    found = SHEET.compact()
+    found = SHEET.move_context_to_title()
     assert found.title == "Scores of a_b, run first"
     assert [column.head for column in found.columns] == ["method", "F1", "p"]
-    assert Sheet("t", SHEET.columns, ()).compact().columns == SHEET.columns
+    assert Sheet("t", SHEET.columns, ()).move_context_to_title().columns == SHEET.columns
     # Markdown.
-    assert as_markdown(SHEET.compact()) == (
+    assert to_markdown(SHEET.move_context_to_title()) == (
         "### Scores of a\\_b, run first\n"
         "\n"
         "| method | F1 | p |\n"
@@ -84,7 +89,7 @@ def test_forms_of_a_sheet() -> None:
         "- a note with 5 %\n"
     )
     # Latex.
-    assert as_latex(SHEET.compact()).splitlines() == [
+    assert to_latex(SHEET.move_context_to_title()).splitlines() == [
         r"\begin{table}",
         r"\centering",
         r"\caption{Scores of a\_b, run first}",
@@ -100,35 +105,35 @@ def test_forms_of_a_sheet() -> None:
         r"\end{table}",
     ]
     # Csv has numbers in full.
-    assert as_csv(SHEET) == (
+    assert to_csv(SHEET) == (
         'run,method,F1,p\r\nfirst,x|y & z,0.123457,0.0004\r\nfirst,"50 %\n",1.0,\r\n'
     )
 
 
 def test_sheets_as_json_and_on_terminals() -> None:
     # Json has a row as an object.
-    assert SHEET.json()["rows"] == [
+    assert SHEET.to_json()["rows"] == [
         {"run": "first", "method": "x|y & z", "F1": 0.123457, "p": 0.0004},
         {"run": "first", "method": "50 %\n", "F1": 1.0, "p": None},
     ]
     # The terminal shows what looks like markup as it is.
-    sheet = Sheet("[bold]t", (Column("[red]a"),), (("[/x] [link=y]",),), ("[b]",))
-    assert plain_text(as_blocks(sheet, width=80), width=80).split() == [
+    sheet = Sheet("[bold]t", (SheetColumn("[red]a"),), (("[/x] [link=y]",),), ("[b]",))
+    assert plain_text(to_blocks(sheet, width=80), width=80).split() == [
         *("[bold]t", "[red]a", "─" * 13),
         *("[/x]", "[link=y]", "[b]"),
     ]
     # Where there is room nothing is broken.
-    lines = plain_text(as_blocks(FITTED, width=120), width=120).splitlines()
+    lines = plain_text(to_blocks(FITTED, width=120), width=120).splitlines()
     assert lines[2].split() == ["method", *HEADS] and lines[4].split() == [METHOD, *FIGURES]
     # The room goes to the longest text.
-    sheet = Sheet("", (Column("id"), Column("query")), (("q1", "SELECT " * 20),))
+    sheet = Sheet("", (SheetColumn("id"), SheetColumn("query")), (("q1", "SELECT " * 20),))
     [widths], gap = fit_columns(sheet, 60)
     assert widths == {0: 2, 1: 60 - 2 - gap}
 
 
 @given(sheets())
 def test_markdown_keeps_its_rows_and_columns(sheet: Sheet) -> None:
-    lines = as_markdown(sheet).split("\n\n", 1)[1].split("\n")[: 2 + len(sheet.rows)]
+    lines = to_markdown(sheet).split("\n\n", 1)[1].split("\n")[: 2 + len(sheet.rows)]
     for line in lines:
         assert re.findall(r"\\.|(\|)", line).count("|") == len(sheet.columns) + 1
     assert not any(line.splitlines()[1:] for line in lines)
@@ -136,7 +141,7 @@ def test_markdown_keeps_its_rows_and_columns(sheet: Sheet) -> None:
 
 @given(sheets())
 def test_latex_keeps_its_rows_and_columns(sheet: Sheet) -> None:
-    lines = as_latex(sheet).split("\n")
+    lines = to_latex(sheet).split("\n")
     rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
     assert len(rows) == len(sheet.rows)
     for row in [lines[5], *rows]:
@@ -147,7 +152,7 @@ def test_latex_keeps_its_rows_and_columns(sheet: Sheet) -> None:
 
 @given(sheets())
 def test_csv_comes_back_as_it_was(sheet: Sheet) -> None:
-    head, *rows = csv.reader(io.StringIO(as_csv(sheet), newline=""))
+    head, *rows = csv.reader(io.StringIO(to_csv(sheet), newline=""))
     assert head == [column.head for column in sheet.columns]
     assert [len(row) for row in rows] == [len(sheet.columns)] * len(sheet.rows)
     for read, row in zip(rows, sheet.rows, strict=True):
@@ -158,15 +163,15 @@ def test_csv_comes_back_as_it_was(sheet: Sheet) -> None:
 
 @given(sheets())
 def test_every_sheet_can_be_json_and_a_block(sheet: Sheet) -> None:
-    assert json.loads(json.dumps(sheet.json()))["title"] == sheet.title
-    assert plain_text(as_blocks(sheet, width=100), width=100).strip() or not sheet.title.strip()
+    assert json.loads(json.dumps(sheet.to_json()))["title"] == sheet.title
+    assert plain_text(to_blocks(sheet, width=100), width=100).strip() or not sheet.title.strip()
 
 
 METHOD = "graph-search:operators=false"
 HEADS = ("questions", "answered", "failed", "best_column", "low", "high", "exact_match", "rows")
 FITTED = Sheet(
     "Scores",
-    (Column("method"), *(Column(head, "share") for head in HEADS)),
+    (SheetColumn("method"), *(SheetColumn(head, "share") for head in HEADS)),
     ((METHOD, 0.26, 0.21, 0.0, 0.605, 0.471, 0.725, 0.231, 0.59),),
 )
 FIGURES = ["26.0", "21.0", "0.0", "60.5", "47.1", "72.5", "23.1", "59.0"]
@@ -174,7 +179,7 @@ FIGURES = ["26.0", "21.0", "0.0", "60.5", "47.1", "72.5", "23.1", "59.0"]
 
 @for_each(("width", "tables"), [(200, 1), (100, 1), (80, 1), (50, 2), (33, 5)])
 def test_figures_stay_whole_at_every_width(width: int, tables: int) -> None:
-    text = plain_text(as_blocks(FITTED, width=width), width=width)
+    text = plain_text(to_blocks(FITTED, width=width), width=width)
     assert [word for word in text.split() if word in FIGURES] == FIGURES
     assert max(map(cell_len, text.splitlines())) <= width
     assert text.count("operators=false") == tables
@@ -192,11 +197,11 @@ def test_figures_stay_whole_at_every_width(width: int, tables: int) -> None:
     ],
 )
 def test_where_a_text_is_broken(text: str, lines: list[str]) -> None:
-    assert broken(text, 9).split("\n") == lines
+    assert wrap_text(text, 9).split("\n") == lines
 
 
 @given(st.text("ab :_日\n", max_size=40), st.integers(2, 20))
 def test_what_is_broken_fits_and_keeps_its_letters(text: str, width: int) -> None:
-    lines = broken(text, width).split("\n")
+    lines = wrap_text(text, width).split("\n")
     assert all(cell_len(line) <= width for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())

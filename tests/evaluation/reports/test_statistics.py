@@ -11,11 +11,11 @@ from scipy.stats import bootstrap, permutation_test
 from tests.each import for_each
 
 from askgraph.evaluation.reports.statistics import (
-    bootstrap_interval,
-    holm,
-    kappa,
-    paired_difference,
-    permutation_p,
+    compare_paired,
+    compute_bootstrap_interval,
+    compute_kappa,
+    compute_permutation_p,
+    correct_holm,
 )
 
 SCORES = [0.0] * 12 + [0.5] * 6 + [0.8] * 4 + [1.0] * 28
@@ -26,18 +26,18 @@ differences = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.25, 0.5, 1.0]),
 
 def test_intervals_and_differences() -> None:
     # The interval is that of the bca bootstrap of scipy.
-    found = bootstrap_interval(SCORES)
+    found = compute_bootstrap_interval(SCORES)
     theirs = bootstrap(
         (np.array(SCORES),), np.mean, method="BCa", n_resamples=20_000, random_state=1
     ).confidence_interval
     assert found.mean == pytest.approx(0.684) and found.low == pytest.approx(theirs.low, abs=0.01)
     assert found.high == pytest.approx(theirs.high, abs=0.01)
     # More questions give a narrower interval.
-    few, many = bootstrap_interval(SCORES), bootstrap_interval(SCORES * 16)
+    few, many = compute_bootstrap_interval(SCORES), compute_bootstrap_interval(SCORES * 16)
     assert many.high - many.low == pytest.approx((few.high - few.low) / 4, rel=0.1)
     # A level outside 0 to 1 is refused.
     with pytest.raises(ValueError, match="level"):
-        bootstrap_interval(SCORES, level=95)
+        compute_bootstrap_interval(SCORES, confidence_level=95)
     # P of many differences is that of scipy.
     gaps = np.array([1.0, -0.5, 0.25, 0.0, -1.0, 0.5, 1.0, -0.25, 0.75, 0.1] * 4)
     theirs = permutation_test(
@@ -48,11 +48,11 @@ def test_intervals_and_differences() -> None:
         n_resamples=50_000,
         rng=np.random.default_rng(2),
     ).pvalue
-    assert permutation_p(gaps.tolist()) == pytest.approx(theirs, abs=0.01)
+    assert compute_permutation_p(gaps.tolist()) == pytest.approx(theirs, abs=0.01)
     # No difference is no evidence.
-    assert permutation_p([]) == 1 and permutation_p([0.0] * 100) == 1
+    assert compute_permutation_p([]) == 1 and compute_permutation_p([0.0] * 100) == 1
     # A difference counts only common questions.
-    paired = paired_difference(
+    paired = compare_paired(
         {"q1": 0.0, "q2": 0.5, "q3": 1.0, "q4": 1.0, "old": 1.0},
         {"q1": 1.0, "q2": 1.0, "q3": 1.0, "q4": 0.5, "new": 0.0},
     )
@@ -64,7 +64,7 @@ def test_intervals_and_differences() -> None:
 
 @for_each(("given", "mean"), [([], 0.0), ([0.3], 0.3), ([1.0] * 9, 1.0)])
 def test_equal_values_give_an_interval_without_width(given: list[float], mean: float) -> None:
-    found = bootstrap_interval(given)
+    found = compute_bootstrap_interval(given)
     assert (found.mean, found.low, found.high) == (mean, mean, mean)
 
 
@@ -73,7 +73,7 @@ def test_equal_values_give_an_interval_without_width(given: list[float], mean: f
 def test_the_interval_holds_the_mean_and_stays_among_the_values(
     given: list[float], level: float
 ) -> None:
-    found = bootstrap_interval(given, level=level, samples=200)
+    found = compute_bootstrap_interval(given, confidence_level=level, sample_count=200)
     assert found.low <= found.mean <= found.high
     if given:
         assert min(given) - 1e-9 <= found.low and found.high <= max(given) + 1e-9
@@ -82,7 +82,7 @@ def test_the_interval_holds_the_mean_and_stays_among_the_values(
 @settings(deadline=None)
 @given(values.flatmap(lambda v: st.tuples(st.just(v), st.permutations(v))))
 def test_the_order_of_values_does_not_matter(orders: tuple[list[float], list[float]]) -> None:
-    one, other = (bootstrap_interval(order, samples=200) for order in orders)
+    one, other = (compute_bootstrap_interval(order, sample_count=200) for order in orders)
     assert one == other
 
 
@@ -96,15 +96,15 @@ def test_p_is_the_share_of_signs_that_reach_as_far(given: list[float]) -> None:
     ]
     seen = abs(sum(exact, Fraction(0)))
     reached = sum(total >= seen for total in sums)
-    assert permutation_p(given) == pytest.approx(reached / len(sums))
+    assert compute_permutation_p(given) == pytest.approx(reached / len(sums))
 
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from([-0.5, 0.2, 1.0]), min_size=21, max_size=30))
 def test_p_of_many_differences_depends_on_neither_order_nor_direction(given: list[float]) -> None:
-    p = permutation_p(given, flips=500)
-    assert 1 / 501 <= p <= 1 and p == permutation_p(given[::-1], flips=500)
-    assert p == permutation_p([-gap for gap in given], flips=500)
+    p = compute_permutation_p(given, flip_count=500)
+    assert 1 / 501 <= p <= 1 and p == compute_permutation_p(given[::-1], flip_count=500)
+    assert p == compute_permutation_p([-gap for gap in given], flip_count=500)
 
 
 @settings(deadline=None)
@@ -112,7 +112,7 @@ def test_p_of_many_differences_depends_on_neither_order_nor_direction(given: lis
 def test_swapping_the_sides_turns_the_sign(given: dict[str, tuple[float, float]]) -> None:
     a = {key: pair[0] for key, pair in given.items()}
     b = {key: pair[1] for key, pair in given.items()}
-    one, other = paired_difference(a, b), paired_difference(b, a)
+    one, other = compare_paired(a, b), compare_paired(b, a)
 
     assert one.difference.mean == pytest.approx(-other.difference.mean)
     assert (one.better, one.worse, one.equal) == (other.worse, other.better, other.equal)
@@ -121,13 +121,13 @@ def test_swapping_the_sides_turns_the_sign(given: dict[str, tuple[float, float]]
 
 def test_corrections_and_agreement() -> None:
     # Holm by hand.
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
-    assert holm([0.5, 0.9]) == (1.0, 1.0) and holm([]) == ()
+    assert correct_holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert correct_holm([0.5, 0.9]) == (1.0, 1.0) and correct_holm([]) == ()
     # Kappa is that of the textbook with an interval around it.
     pairs = [(True, True)] * 20 + [(True, False)] * 5 + [(False, True)] * 10 + [(False, False)] * 15
-    found = kappa(pairs)
+    found = compute_kappa(pairs)
     assert found.mean == pytest.approx(0.4)  # 0.70 agree, 0.50 by chance
-    assert 0.1 < found.low < 0.2 and 0.6 < found.high < 0.7 and kappa(pairs[::-1]) == found
+    assert 0.1 < found.low < 0.2 and 0.6 < found.high < 0.7 and compute_kappa(pairs[::-1]) == found
 
 
 @for_each(
@@ -142,4 +142,4 @@ def test_corrections_and_agreement() -> None:
 def test_kappa_of_all_nothing_and_no_agreement(
     pairs: list[tuple[bool, bool]], value: float
 ) -> None:
-    assert kappa(pairs).mean == pytest.approx(value)
+    assert compute_kappa(pairs).mean == pytest.approx(value)

@@ -10,7 +10,7 @@ import pytest
 
 from askgraph.errors import SetupError, Unreachable
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs.one_question import answer_all, answerer, collect
+from askgraph.evaluation.runs.one_question import answer_all, build_answerer, collect_steps
 from askgraph.graph import KnowledgeGraph
 from askgraph.trace import Outcome, Question, Refusal, Step, Thought
 
@@ -56,7 +56,7 @@ async def test_all_steps_are_kept_and_the_stream_is_closed(
 ) -> None:
     method = Scripted(Thought("hm"), Refusal("no"))
     steps: list[Step] = []
-    await collect(Question("?"), steps, method=method, graphs=[])
+    await collect_steps(Question("?"), steps, method=method, graphs=[])
     assert steps == [Thought("hm"), Refusal("no")] and method.closed
 
 
@@ -170,11 +170,11 @@ async def test_what_came_before_an_error_is_kept() -> None:
     steps: list[Step] = []
     method = Scripted(Thought("hm"), Unreachable("down"))
     with pytest.raises(Unreachable):
-        await collect(Question("?"), steps, method=method, graphs=[])
+        await collect_steps(Question("?"), steps, method=method, graphs=[])
     assert steps == [Thought("hm")] and method.closed
     # A language is given to questions that have none.
     method = Scripted(Refusal("no"))
-    ask = answerer(method, "scripted", [], language="de")
+    ask = build_answerer(method, "scripted", [], language="de")
     assert await ask(Question("Monde?")) == Refusal("no")
     await ask(Question("moons?", "en"))
     assert [question.language for question in method.asked] == ["de", "en"]

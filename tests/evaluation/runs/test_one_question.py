@@ -11,16 +11,16 @@ from pyoxigraph import NamedNode
 from tests.each import for_each
 
 from askgraph.errors import ServiceError, SetupError, Unauthorised, Unreachable
-from askgraph.evaluation import Table
+from askgraph.evaluation import ResultTable
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs import Options, Record, Task
+from askgraph.evaluation.runs import EvaluationOptions, Record, Task
 from askgraph.evaluation.runs.one_question import (
-    TEXT,
+    MAX_TEXT_CHARACTERS,
     Asker,
     asked,
-    gold_links,
-    sound_steps,
-    step_object,
+    check_steps,
+    get_gold_links,
+    to_step_object,
 )
 from askgraph.evaluation.runs.run import evaluate
 from askgraph.llm import Choice, Finish, System, ToolCall, ToolSchema, User
@@ -52,7 +52,7 @@ RIGHT = Answer(MARS, "moons", SelectResult(("m",), ROWS), ("m",), "", 0.5)
 
 
 def task(question: GoldQuestion = MOONS_OF_MARS, **options: Any) -> Task:
-    return Task(question, "moons", "moons.ttl", "lookup", options=Options(**options))
+    return Task(question, "moons", "moons.ttl", "lookup", options=EvaluationOptions(**options))
 
 
 async def recorded(ask: Asker, endpoint: Any, *args: Any, **options: Any) -> Record:
@@ -69,7 +69,10 @@ async def test_right_answers(endpoint: Any, ask_with: AskerMaker) -> None:
     # What a query links is scored.
     jupiter = PREFIX + "SELECT ?m { ?m :orbits :Jupiter }"
     record = await recorded(ask_with({"moons of Mars": jupiter}), endpoint)
-    assert record.score("linked_entities").f1 == 0 and record.score("linked_predicates").f1 == 1
+    assert (
+        record.get_score("linked_entities").f1 == 0
+        and record.get_score("linked_predicates").f1 == 1
+    )
     # Columns that an answer calls context cost nothing.
     wide = PREFIX + "SELECT ?m ?p { ?m :orbits ?p FILTER(?p = :Mars) }"
     result = SelectResult(("m", "p"), tuple((*row, NamedNode("http://m")) for row in ROWS))
@@ -99,7 +102,10 @@ async def test_the_links_of_gold_are_told_only_where_the_task_says_so_and_record
 
     links = ("http://example.org/Mars", "http://example.org/orbits")
     assert [question.given for question in heard] == [links if told else None]
-    assert done.record.gold_links is told and Record.of_json(done.record.json()).gold_links is told
+    assert (
+        done.record.gold_links is told
+        and Record.from_json(done.record.to_json()).gold_links is told
+    )
 
 
 @pytest.mark.parametrize(("sign", "status"), [("?", "clarification"), ("!", "refusal")])
@@ -110,7 +116,7 @@ async def test_the_best_attempt_counts_unless_abstaining(
     counted = await recorded(ask, endpoint)
     abstained = await recorded(ask, endpoint, abstain=True)
     assert counted.status == abstained.status == status and (counted.f1, abstained.f1) == (1, 0)
-    assert counted.score("linked_entities").f1 == 1
+    assert counted.get_score("linked_entities").f1 == 1
     assert {score.f1 for score in abstained.scores.values()} == {0}
 
 
@@ -201,12 +207,14 @@ async def test_errors_and_gold(endpoint: Any, ask_with: AskerMaker) -> None:
     record = await recorded(ask_with({"moons of Mars": MARS}), endpoint, broken)
     assert record.f1 == 0 and "QuerySyntaxError" in str(record.gold_error)
     # Stored answers stand in for a gold query that fails.
-    stored = Table.of_json(["m"], [["http://example.org/Phobos"], ["http://example.org/Deimos"]])
+    stored = ResultTable.from_json(
+        ["m"], [["http://example.org/Phobos"], ["http://example.org/Deimos"]]
+    )
     question = replace(MOONS_OF_MARS, sparql="SELECT oops", answers=stored)
     record = await recorded(ask_with({"moons of Mars": MARS}), endpoint, question)
     assert record.em == 1 and record.gold_error
     # Stored answers are gold where there is no query.
-    question = GoldQuestion("n", "how many", answers=Table.of_json(["n"], [["4"]]))
+    question = GoldQuestion("n", "how many", answers=ResultTable.from_json(["n"], [["4"]]))
     query = PREFIX + "SELECT (COUNT(*) AS ?n) { ?m :orbits ?p }"
     assert (await recorded(ask_with({"how many": query}), endpoint, question)).f1 == 1
 
@@ -224,14 +232,14 @@ async def test_an_endpoint_that_is_gone_ends_the_run_and_scores_nothing(
     endpoint.select = gone
     with pytest.raises(type(failure)):
         await recorded(ask, endpoint)
-    stored = Table.of_json(["m"], [["http://example.org/Phobos"]])
+    stored = ResultTable.from_json(["m"], [["http://example.org/Phobos"]])
     kept = await recorded(ask, endpoint, replace(MOONS_OF_MARS, answers=stored))
     assert kept.gold_error == f"{type(failure).__name__}: {failure}"
 
 
 async def test_stored_gold(endpoint: Any, ask_with: AskerMaker) -> None:
     # With stored gold no gold query runs.
-    old = Table.of_json(["m"], [["http://example.org/Vulcan"]])
+    old = ResultTable.from_json(["m"], [["http://example.org/Vulcan"]])
     ask = ask_with({"moons of Mars": MARS})
     question = replace(MOONS_OF_MARS, answers=old)
     record = await recorded(ask, endpoint, question, stored_gold=True)
@@ -354,16 +362,16 @@ QUERY = "SELECT ?m { ?m :orbits :Mars ; a :Moon }"
 
 def test_gold_links_and_steps() -> None:
     # They are those of the gold query things first.
-    found = gold_links(GoldQuestion("q", "Moons?", sparql=QUERY), prefixes=PREFIXES)
+    found = get_gold_links(GoldQuestion("q", "Moons?", sparql=QUERY), prefixes=PREFIXES)
     assert found == ("http://e/Mars", "http://e/Moon", "http://e/orbits")
     # What the benchmark itself names goes before the query.
     named = GoldQuestion("q", "Moons?", sparql=QUERY, entities=("e:Mars",), predicates=("e:o",))
-    assert gold_links(named, prefixes=PREFIXES) == ("e:Mars", "e:o")
+    assert get_gold_links(named, prefixes=PREFIXES) == ("e:Mars", "e:o")
     # Without gold there is none.
-    assert gold_links(GoldQuestion("q", "Moons?", unanswerable=True)) == ()
+    assert get_gold_links(GoldQuestion("q", "Moons?", unanswerable=True)) == ()
     # A prompt tells its messages and the names of its tools.
     tools = (ToolSchema("execute", "Run.", {}),)
-    assert step_object(Prompt("question", (System("Work."), User(LONG)), tools)) == {
+    assert to_step_object(Prompt("question", (System("Work."), User(LONG)), tools)) == {
         "step": "prompt",
         "purpose": "question",
         "messages": [{"role": "system", "text": "Work."}, {"role": "user", "text": CUT}],
@@ -372,7 +380,7 @@ def test_gold_links_and_steps() -> None:
     # A turn tells what was said called and paid.
     call = ToolCall("c1", "execute", '{"query": "ASK {}"}')
     choice = Choice("", (call,), Finish.CALLS, LONG, refusal="No.", opaque="signed")
-    said = step_object(ModelTurn(choice, Usage(llm_calls=1, input_tokens=9), "m"))
+    said = to_step_object(ModelTurn(choice, Usage(llm_calls=1, input_tokens=9), "m"))
     assert said.pop("usage") == {
         "seconds": 0.0, "requests": 0, "llm_calls": 1, "input_tokens": 9, "cached_tokens": 0,
         "output_tokens": 0, "money": 0.0,
@@ -387,14 +395,14 @@ def test_gold_links_and_steps() -> None:
     }
 
 
-LONG = "x" * (TEXT + 1_000)
-CUT = "x" * TEXT + " … (1,000 characters more)"
+LONG = "x" * (MAX_TEXT_CHARACTERS + 1_000)
+CUT = "x" * MAX_TEXT_CHARACTERS + " … (1,000 characters more)"
 
 
 def test_calls_and_sound_steps() -> None:
     # A call tells what it gave.
     seen = Observation(LONG, ("http://example.org/Io",), False, "ASK {}", 1)
-    assert step_object(ToolUse("execute", {"query": LONG, "n": 1}, seen, 0.5, "c1")) == {
+    assert to_step_object(ToolUse("execute", {"query": LONG, "n": 1}, seen, 0.5, "c1")) == {
         "step": "tool_use",
         "tool": "execute",
         "arguments": {"query": CUT, "n": 1},
@@ -411,4 +419,4 @@ def test_calls_and_sound_steps() -> None:
         ToolUse("cancel", {}, Observation("given up", ends="cancel")),
         Refusal("given up"),
     )
-    assert sound_steps(steps) == (steps, None)
+    assert check_steps(steps) == (steps, None)

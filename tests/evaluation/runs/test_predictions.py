@@ -9,15 +9,15 @@ from tests.evaluation.conftest import StoreEndpoint
 
 from askgraph.answers.codec import answer_object
 from askgraph.errors import SetupError
-from askgraph.evaluation import Table
+from askgraph.evaluation import ResultTable
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.evaluation.runs import Options, Record, Task
-from askgraph.evaluation.runs.predictions import Prediction, read_predictions, scored
+from askgraph.evaluation.runs import EvaluationOptions, Record, Task
+from askgraph.evaluation.runs.predictions import Prediction, read_predictions, score_prediction
 from askgraph.sparql.results import SelectResult, Truncation
 from askgraph.trace import Answer, Clarification, Outcome, Refusal, Usage
 
 QUERY = "SELECT ?m { ?m <urn:orbits> <urn:Mars> }"
-MOONS = Table.of_json(["m"], [["urn:Phobos"], ["urn:Deimos"]])
+MOONS = ResultTable.from_json(["m"], [["urn:Phobos"], ["urn:Deimos"]])
 
 
 def lines(folder: Path, *records: object) -> Path:
@@ -76,8 +76,11 @@ def test_lines_of_predictions(tmp_path: Path) -> None:
         ({"sparql": " "}, Prediction("q", status="refusal")),
         ({"error": "too slow"}, Prediction("q", status="error", error="too slow")),
         ({"sparql": QUERY, "status": "refusal"}, Prediction("q", QUERY, status="refusal")),
-        ({"answers": {"boolean": False}}, Prediction("q", answers=Table.of_boolean(False))),
-        ({"answers": {"vars": ["m"], "rows": []}}, Prediction("q", answers=Table(("m",), ()))),
+        ({"answers": {"boolean": False}}, Prediction("q", answers=ResultTable.from_boolean(False))),
+        (
+            {"answers": {"vars": ["m"], "rows": []}},
+            Prediction("q", answers=ResultTable(("m",), ())),
+        ),
     ],
 )
 def test_forms_of_a_line(line: dict[str, object], prediction: Prediction, tmp_path: Path) -> None:
@@ -109,7 +112,7 @@ def test_formats_of_predictions(tmp_path: Path) -> None:
     )
     assert read_predictions(path) == (
         Prediction("1", QUERY, MOONS),
-        Prediction("2", answers=Table.of_boolean(True)),
+        Prediction("2", answers=ResultTable.from_boolean(True)),
         Prediction("3", status="refusal"),
     )
     # A text2sparql result set.
@@ -123,10 +126,12 @@ def test_formats_of_predictions(tmp_path: Path) -> None:
         },
     )
     assert read_predictions(path) == (
-        Prediction("a:1-en", answers=Table.of_json(["value"], [["urn:Phobos"], ["urn:Deimos"]])),
-        Prediction("a:2-en", answers=Table.of_boolean(False)),
+        Prediction(
+            "a:1-en", answers=ResultTable.from_json(["value"], [["urn:Phobos"], ["urn:Deimos"]])
+        ),
+        Prediction("a:2-en", answers=ResultTable.from_boolean(False)),
         Prediction("a:3-en", status="refusal"),
-        Prediction("a:4", answers=Table(("value",), ())),
+        Prediction("a:4", answers=ResultTable(("value",), ())),
     )
 
 
@@ -149,15 +154,17 @@ def test_batches_as_predictions(tmp_path: Path) -> None:
     failed = {"id": "5", **answer_object(Refusal("no answer within 1 s")), "error": "no answer"}
     read = read_predictions(lines(tmp_path, *records, failed))
     assert [(one.status, one.sparql, one.answers) for one in read] == [
-        ("answer", QUERY, Table(("m",), ())),
+        ("answer", QUERY, ResultTable(("m",), ())),
         ("answer", QUERY, None),
-        ("answer", "ASK {}", Table.of_boolean(True)),
-        ("clarification", QUERY, Table(("m",), ())),
+        ("answer", "ASK {}", ResultTable.from_boolean(True)),
+        ("clarification", QUERY, ResultTable(("m",), ())),
         ("refusal", None, None),
         ("error", None, None),
     ]
     assert read[0].confidence == 0.9 and read[0].answers is not None
-    assert read[0].answers.answering == ("m",) and read[0].usage == Usage(seconds=2.0, requests=3)
+    assert read[0].answers.answer_columns == ("m",) and read[0].usage == Usage(
+        seconds=2.0, requests=3
+    )
     # One question may have several predictions that are told apart.
     one = {"id": "q", "sparql": QUERY}
     several = [one, {**one, "repeat": 1}, {**one, "method": "theirs"}]
@@ -193,13 +200,13 @@ def test_what_is_no_prediction_is_named_with_its_line(
 
 EX = {"": "http://example.org/"}
 JUPITER = "SELECT ?moon { ?moon :orbits :Jupiter }"
-IO = Table.of_json(["m"], [["http://example.org/Io"]])
-BOTH = Table.of_json(["m"], [["http://example.org/Io"], ["http://example.org/Europa"]])
+IO = ResultTable.from_json(["m"], [["http://example.org/Io"]])
+BOTH = ResultTable.from_json(["m"], [["http://example.org/Io"], ["http://example.org/Europa"]])
 QUESTION = GoldQuestion("q", "Which moons has Jupiter?", sparql=JUPITER, answers=BOTH)
 
 
 def task(question: GoldQuestion = QUESTION, **options: bool) -> Task:
-    return Task(question, "moons", "moons", "theirs", options=Options(**options))  # type: ignore[arg-type]
+    return Task(question, "moons", "moons", "theirs", options=EvaluationOptions(**options))  # type: ignore[arg-type]
 
 
 async def record(
@@ -208,7 +215,9 @@ async def record(
     question: GoldQuestion = QUESTION,
     **options: bool,
 ) -> Record:
-    return (await scored(task(question, **options), prediction, endpoint, prefixes=EX)).record
+    return (
+        await score_prediction(task(question, **options), prediction, endpoint, prefixes=EX)
+    ).record
 
 
 async def test_scoring_predictions(endpoint: StoreEndpoint) -> None:
@@ -234,7 +243,7 @@ async def test_scoring_predictions(endpoint: StoreEndpoint) -> None:
     assert (await record(said, endpoint, abstain=True)).f1 == 0
     # A query that is not there or may not count links nothing.
     refused = Prediction("q", JUPITER, status="refusal")
-    assert (await record(refused, endpoint)).score("linked_entities").f1 == 1
+    assert (await record(refused, endpoint)).get_score("linked_entities").f1 == 1
     assert (await record(refused, endpoint, abstain=True)).scores["linked_entities"].f1 == 0
     assert (await record(None, endpoint)).scores["linked_entities"].f1 == 0
     assert "linked_entities" not in (await record(Prediction("q", answers=BOTH), endpoint)).scores
@@ -247,13 +256,15 @@ async def test_scoring_predictions(endpoint: StoreEndpoint) -> None:
     found = await record(Prediction("q", answers=BOTH), endpoint, broken)
     assert found.f1 == 1 and found.gold_error is not None and "QuerySyntaxError" in found.gold_error
     # The detail shows what is missing.
-    done = await scored(task(), Prediction("q", answers=IO), endpoint, prefixes=EX)
+    done = await score_prediction(task(), Prediction("q", answers=IO), endpoint, prefixes=EX)
     assert done.detail.missing == (("http://example.org/Europa",),)
     assert done.detail.key == done.record.key
 
 
 async def test_a_predicted_answer_counts_before_its_query(endpoint: StoreEndpoint) -> None:
-    assert (await record(Prediction("q", JUPITER, IO), endpoint)).score("best_column").recall == 0.5
+    assert (await record(Prediction("q", JUPITER, IO), endpoint)).get_score(
+        "best_column"
+    ).recall == 0.5
     assert endpoint.asked == ["PREFIX : <http://example.org/>\n" + JUPITER]
 
 

@@ -14,12 +14,12 @@ from pyoxigraph import Literal, NamedNode
 from tests.each import for_each
 
 from askgraph.errors import SetupError
-from askgraph.evaluation import Score, Table
+from askgraph.evaluation import ResultTable, Score
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.runs import Done, Record, Task, Worker, read_run
 from askgraph.evaluation.runs.one_question import Asker, asked
-from askgraph.evaluation.runs.run import Budget, evaluate
-from askgraph.evaluation.runs.scores import detail_of
+from askgraph.evaluation.runs.run import RunBudget, evaluate
+from askgraph.evaluation.runs.scores import build_detail
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Usage
 
@@ -67,7 +67,7 @@ async def test_going_on_with_a_run(endpoint: Any, ask_with: AskerMaker, tmp_path
     known = {**KNOWN, "1": KeyError("bug")}
     run = await evaluate(tasks(), worker(ask_with(known), endpoint))
     assert [record.status for record in run.records] == ["answer", "error", *["answer"] * 3]
-    assert run.complete
+    assert run.is_complete
 
     # A run goes on where it stopped.
     def stop(record: Record, done: int, planned: int) -> None:
@@ -82,11 +82,13 @@ async def test_going_on_with_a_run(endpoint: Any, ask_with: AskerMaker, tmp_path
     known["0"] = known["1"] = RuntimeError("asked again")
     again = await evaluate(tasks(), work, folder=tmp_path / "run")
     fresh = await evaluate(tasks(), worker(ask_with(KNOWN), endpoint))
-    assert (len(half.records), half.planned, half.complete) == (2, 5, False)
+    assert (len(half.records), half.planned_count, half.is_complete) == (2, 5, False)
     assert list(map(timeless, again.records)) == list(map(timeless, fresh.records))
     kept = read_run(tmp_path / "run")
     assert kept.records == again.records
-    assert [detail.key for detail in kept.details()] == [record.key for record in kept.records]
+    assert [detail.key for detail in kept.iterate_details()] == [
+        record.key for record in kept.records
+    ]
 
 
 async def test_a_smaller_run_keeps_what_a_larger_one_did(
@@ -96,8 +98,8 @@ async def test_a_smaller_run_keeps_what_a_larger_one_did(
     await evaluate(tasks(), work, folder=tmp_path)
     small = await evaluate(tasks(2), work, folder=tmp_path)
     kept = read_run(tmp_path)
-    assert (len(small.records), len(kept.records), kept.planned) == (2, 5, 5)
-    assert len(list(kept.details())) == 5
+    assert (len(small.records), len(kept.records), kept.planned_count) == (2, 5, 5)
+    assert len(list(kept.iterate_details())) == 5
 
 
 async def test_a_folder_with_something_else_is_left_alone(
@@ -176,12 +178,12 @@ async def test_a_budget_ends_a_run_and_a_larger_one_goes_on(
         usage = replace(done.record.usage, llm_calls=2)
         return replace(done, record=replace(done.record, usage=usage))
 
-    first = await evaluate(tasks(), costly, folder=tmp_path, budget=Budget(calls=4))
-    same = await evaluate(tasks(), costly, folder=tmp_path, budget=Budget(calls=4))
-    rest = await evaluate(tasks(), costly, folder=tmp_path, budget=Budget(calls=40))
+    first = await evaluate(tasks(), costly, folder=tmp_path, budget=RunBudget(calls=4))
+    same = await evaluate(tasks(), costly, folder=tmp_path, budget=RunBudget(calls=4))
+    rest = await evaluate(tasks(), costly, folder=tmp_path, budget=RunBudget(calls=40))
 
     assert [len(run.records) for run in (first, same, rest)] == [2, 2, 5]
-    assert (first.complete, rest.complete) == (False, True)
+    assert (first.is_complete, rest.is_complete) == (False, True)
 
 
 async def test_what_is_under_way_when_the_budget_ends_is_paid_for_and_kept(
@@ -197,7 +199,7 @@ async def test_what_is_under_way_when_the_budget_ends_is_paid_for_and_kept(
         usage = replace(done.record.usage, llm_calls=1)
         return replace(done, record=replace(done.record, usage=usage))
 
-    run = await evaluate(tasks(), slow, folder=tmp_path, concurrency=3, budget=Budget(calls=1))
+    run = await evaluate(tasks(), slow, folder=tmp_path, concurrency=3, budget=RunBudget(calls=1))
 
     assert [record.key for record in run.records] == begun and len(begun) == 3
 
@@ -229,7 +231,7 @@ async def test_questions_alike_are_refused(endpoint: Any, ask_with: AskerMaker) 
 @for_each("text", ["money", "money=lots", "beer=3", "calls=-1", "calls=nan"])
 def test_a_budget_that_is_not_understood_is_refused(text: str) -> None:
     with pytest.raises(SetupError, match="not understood"):
-        Budget.of([text])
+        RunBudget.from_texts([text])
 
 
 RECORD = Record(
@@ -248,7 +250,7 @@ DETAIL: dict[str, Any] = {"key": RECORD.key, "steps": [{"step": "thought"}], "mi
 
 def written(folder: Path, *, run: str = "{}", record: str = "", trace: str = "") -> Path:
     (folder / "run.json").write_text(run)
-    (folder / "records.jsonl").write_text((record or json.dumps(RECORD.json())) + "\n")
+    (folder / "records.jsonl").write_text((record or json.dumps(RECORD.to_json())) + "\n")
     (folder / "traces.jsonl").write_text((trace or json.dumps(DETAIL)) + "\n")
     return folder
 
@@ -256,9 +258,11 @@ def written(folder: Path, *, run: str = "{}", record: str = "", trace: str = "")
 def test_reading_runs(tmp_path: Path) -> None:
     # A run is read as it was written.
     run = read_run(written(tmp_path))
-    assert run.records == (RECORD,) and [detail.missing for detail in run.details()] == [(("Io",),)]
+    assert run.records == (RECORD,) and [detail.missing for detail in run.iterate_details()] == [
+        (("Io",),)
+    ]
     # What a later version adds is passed over.
-    line = RECORD.json()
+    line = RECORD.to_json()
     newer = {**line, "mood": "good", "usage": {**dict(vars(RECORD.usage)), "joules": 3}}
     assert read_run(written(tmp_path, record=json.dumps(newer))).records == (RECORD,)
 
@@ -278,7 +282,7 @@ def test_reading_runs(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_that_is_no_record_is_told(tmp_path: Path, change: dict[str, object]) -> None:
-    folder = written(tmp_path, record=json.dumps({**RECORD.json(), **change}))
+    folder = written(tmp_path, record=json.dumps({**RECORD.to_json(), **change}))
     with pytest.raises(SetupError, match=r"records\.jsonl holds no records of a run"):
         read_run(folder)
 
@@ -293,18 +297,18 @@ def test_a_run_that_does_not_say_what_it_is_is_told(tmp_path: Path, text: str) -
 def test_a_line_that_is_no_trace_is_told(tmp_path: Path, text: str) -> None:
     run = read_run(written(tmp_path, trace=text))
     with pytest.raises(SetupError, match=r"traces\.jsonl"):
-        list(run.details())
+        list(run.iterate_details())
 
 
-GOLD = Table.of_result(
+GOLD = ResultTable.from_result(
     SelectResult(("m", "r"), ((NamedNode("urn:Io"), Literal(1.5)), (NamedNode("urn:Europa"), None)))
 )
 
 
 def test_heads_and_differences() -> None:
     # Both heads and the difference are plain values.
-    predicted = Table.of_json(["x", "y"], [["urn:Io", 1.5], ["urn:Mars", 3]])
-    detail = detail_of("key", predicted, GOLD, steps=[{"step": "draft"}])
+    predicted = ResultTable.from_json(["x", "y"], [["urn:Io", 1.5], ["urn:Mars", 3]])
+    detail = build_detail("key", predicted, GOLD, steps=[{"step": "draft"}])
     assert detail.gold == {
         "columns": ["m", "r"],
         "rows": [["urn:Io", 1.5], ["urn:Europa", None]],
@@ -313,11 +317,11 @@ def test_heads_and_differences() -> None:
     assert (detail.missing, detail.extra) == ((("urn:Europa", None),), (("urn:Mars", 3),))
     assert detail.steps == ({"step": "draft"},)
     # Long results are cut to twenty rows.
-    many = Table.of_json(["n"], [[number] for number in range(50)])
-    detail = detail_of("key", many, Table.of_json(["n"], []))
+    many = ResultTable.from_json(["n"], [[number] for number in range(50)])
+    detail = build_detail("key", many, ResultTable.from_json(["n"], []))
     assert detail.predicted is not None
     assert (len(detail.predicted["rows"]), detail.predicted["n"]) == (20, 50)  # type: ignore[arg-type]
     assert len(detail.extra) == 20
     # A result that there is not differs from nothing.
-    detail = detail_of("key", None, GOLD)
+    detail = build_detail("key", None, GOLD)
     assert (detail.predicted, detail.missing, detail.extra) == (None, (), ())

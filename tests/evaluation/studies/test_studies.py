@@ -14,43 +14,43 @@ from tests.evaluation.reports.records import record
 from askgraph import plugins
 from askgraph.errors import SetupError
 from askgraph.evaluation import Score
-from askgraph.evaluation.metrics.linking import Links
+from askgraph.evaluation.metrics.linking import QueryLinks
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.evaluation.reports.statistics import Interval
 from askgraph.evaluation.runs import Record
-from askgraph.evaluation.runs.scores import table_metrics
+from askgraph.evaluation.runs.scores import load_metrics
 from askgraph.evaluation.studies.papers import (
     PAPERS,
-    Line,
-    Measured,
-    hops,
-    measured,
-    modifiers,
-    paper_sheet,
-    published_representations,
+    MeasuredRow,
+    Measurement,
+    build_paper_sheet,
+    count_modifier,
+    load_published_representations,
+    measure_hops,
+    measure_records,
     read_paper,
 )
 from askgraph.evaluation.studies.representations import (
     EXPERIMENTS,
     Experiment,
-    Published,
-    figures_of,
-    published_figures,
+    PublishedScore,
+    build_study_sheet,
+    compute_figures,
+    compute_published_figures,
     read_experiments,
-    read_published,
-    study_sheet,
+    read_published_scores,
 )
 from askgraph.evaluation.studies.stages import (
-    EVALUATIONS,
-    K1,
-    CrossRow,
-    Recall,
-    Sought,
+    K1_WEIGHTS,
+    MAX_EVALUATION_COUNT,
+    RecallQuery,
+    RecallResult,
     StageCase,
-    cross_sheet,
-    policies,
-    recall_at,
-    tuned,
+    TransferRow,
+    build_transfer_sheet,
+    compare_policies,
+    measure_recall,
+    tune_parameters,
 )
 from askgraph.index import Resource, SearchIndex
 from askgraph.methods.shared.cooccurrence import REACHES
@@ -69,7 +69,7 @@ def test_every_row_sets_what_its_method_has(name: str) -> None:
         assert row.learns in ("", "examples", "fixed", "graph")
         assert set(row.published) <= set(table.heads)
         if table.measure == "answers":
-            assert set(table.heads) <= set(table_metrics())
+            assert set(table.heads) <= set(load_metrics())
     needed = {row.model for _, row in rows} | {
         value[1:-1]
         for _, row in rows
@@ -82,28 +82,30 @@ def test_every_row_sets_what_its_method_has(name: str) -> None:
 
 def test_figures_of_papers() -> None:
     # Figures are those of their benchmark.
-    [table] = read_paper("grasp").chosen(["6"])
+    [table] = read_paper("grasp").select_tables(["6"])
     row = next(row for row in table.rows if row.name == "S_E")
     assert row.published["row_assignment"]["QALD-7"] == 73.5
-    [table] = read_paper("multi-stage").chosen(["4"])
+    [table] = read_paper("multi-stage").select_tables(["4"])
     assert table.rows[-1].published["accuracy_at_1"]["RuBQ 2.0"] == 45.9
-    assert published_representations()[10]["geo"] == pytest.approx((0.5, 0.583))
+    assert load_published_representations()[10]["geo"] == pytest.approx((0.5, 0.583))
     # Modifiers are counted in queries not in texts and names.
     questions = [asked(one) for one in QUERIES]
     words = ("COUNT", "LIMIT", "ORDER BY", "FILTER", "ASK", "GROUP BY", "YEAR")
-    counts = {word: modifiers(questions, word)["queries"] for word in words}
+    counts = {word: count_modifier(questions, word)["queries"] for word in words}
     assert {word: found.mean for word, found in counts.items() if found} == {
         "COUNT": 1, "LIMIT": 0, "ORDER BY": 0, "FILTER": 1, "ASK": 1, "GROUP BY": 1, "YEAR": 1,
     }  # fmt: skip
     # A hop is a triple pattern and broken queries do not count.
-    found = {name: one and one.mean for name, one in hops(list(map(asked, QUERIES)), {}).items()}
+    found = {
+        name: one and one.mean for name, one in measure_hops(list(map(asked, QUERIES)), {}).items()
+    }
     assert found == {
         "multi-hop": pytest.approx(1 / 3), "hops": pytest.approx(4 / 3), "fewest": 1, "most": 2,
     }  # fmt: skip
-    assert set(hops([], {}).values()) == {None}
+    assert set(measure_hops([], {}).values()) == {None}
     # Repetitions of a question are one value and their costs add up.
     records = [paper_record("a", 1.0), paper_record("a", 0.0, repeat=1), paper_record("b", 0.5)]
-    [averaged] = measured(records, "answers", {"best_column": "F1"})
+    [averaged] = measure_records(records, "answers", {"best_column": "F1"})
     assert averaged.questions == 2 and averaged.figures["best_column"] == Interval(0.5, 0.5, 0.5)
     assert (averaged.usage.llm_calls, averaged.usage.seconds) == (6, 6.0)
     # What was rejected is told of wrong and right ones.
@@ -112,7 +114,7 @@ def test_figures_of_papers() -> None:
         paper_record("b", 0.0, "refusal"),
         paper_record("c", 0.0),
     ]
-    [rejected] = measured(records, "rejection", {})
+    [rejected] = measure_records(records, "rejection", {})
     caught, lost = rejected.figures["caught"], rejected.figures["lost"]
     assert caught and caught.mean == 0.5 and lost and lost.mean == 1.0
 
@@ -138,10 +140,13 @@ def paper_record(question: str, f1: float, status: str = "answer", repeat: int =
 
 
 def test_published_figures_are_those_that_the_name_of_the_file_says() -> None:
-    [table] = read_paper("dfsl").chosen(["5.4"])
-    one = Measured("g", "qald-9-plus-test", 3, {"dfsl": Interval(0.5, 0.4, 0.6)})
-    lines = [Line(table.rows[0], (one,), by="m", run="r"), Line(table.rows[1], missing="no model")]
-    sheet = paper_sheet(table, lines)
+    [table] = read_paper("dfsl").select_tables(["5.4"])
+    one = Measurement("g", "qald-9-plus-test", 3, {"dfsl": Interval(0.5, 0.4, 0.6)})
+    lines = [
+        MeasuredRow(table.rows[0], (one,), model="m", run="r"),
+        MeasuredRow(table.rows[1], reason="no model"),
+    ]
+    sheet = build_paper_sheet(table, lines)
     heads = [column.head for column in sheet.columns]
 
     assert [head for head in heads if "published" in head] == ["published QALD-9 Plus"]
@@ -150,7 +155,7 @@ def test_published_figures_are_those_that_the_name_of_the_file_says() -> None:
     assert cells["published QALD-9 Plus"] == pytest.approx(0.7659)
     assert dict(zip(heads, sheet.rows[1], strict=True))["F1"] is None
     assert sheet.notes == ("Not run: DFSL-MQP LS (CodeLlama 70B): no model",)
-    others = paper_sheet(table, [Line(table.rows[0])])
+    others = build_paper_sheet(table, [MeasuredRow(table.rows[0])])
     assert sum("published" in column.head for column in others.columns) == 4
 
 
@@ -167,14 +172,17 @@ def test_figures_of_representations(tmp_path: Path) -> None:
         record_representations("a", 0.5, "geo", repeat=1),
         record_representations("b", 0.0),
     ]
-    assert figures_of(records, "best_column", ["geo", "none"]) == (
+    assert compute_figures(records, "best_column", ["geo", "none"]) == (
         (1 / 3, 0.5),
         (0.5, 0.75),
         None,
     )
     # Published scores count for the questions that were asked.
-    published = [Published(1, "a", 1.0, 1.0), Published(1, "gone", 0.0, 0.0)]
-    assert published_figures(published, {"a": ("geo",)}, ["geo"]) == ((1.0, 1.0), (1.0, 1.0))
+    published = [PublishedScore(1, "a", 1.0, 1.0), PublishedScore(1, "gone", 0.0, 0.0)]
+    assert compute_published_figures(published, {"a": ("geo",)}, ["geo"]) == (
+        (1.0, 1.0),
+        (1.0, 1.0),
+    )
     # The thirteen experiments are six variants of a graph.
     variants = [one.variant for one in EXPERIMENTS]
     assert [one.number for one in EXPERIMENTS] == list(range(1, 14))
@@ -189,7 +197,7 @@ def test_figures_of_representations(tmp_path: Path) -> None:
     # The table has a row an experiment and the published beside ours.
     ours, theirs = ((0.5, 0.6), None), ((0.1, 0.2), (0.3, 0.4))
     results = {Experiment(1): ours, Experiment(2, "neighbourhood", inverse=True): ours}
-    sheet = study_sheet("study", results, ["geo"], published={1: theirs})
+    sheet = build_study_sheet("study", results, ["geo"], published={1: theirs})
     heads = [column.head for column in sheet.columns]
     assert heads[-8:] == [
         "all EM", "published", "all F1", "published",
@@ -230,11 +238,13 @@ def test_published_scores_are_read_packed_or_not(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.jsonl.gz", "wt", encoding="utf-8") as file:
         file.write(line)
 
-    assert read_published(tmp_path / "a.jsonl") == (Published(3, "a", 1.0, 1.0),)
-    assert read_published(tmp_path / "a.jsonl.gz") == read_published(tmp_path / "a.jsonl")
+    assert read_published_scores(tmp_path / "a.jsonl") == (PublishedScore(3, "a", 1.0, 1.0),)
+    assert read_published_scores(tmp_path / "a.jsonl.gz") == read_published_scores(
+        tmp_path / "a.jsonl"
+    )
     (tmp_path / "a.jsonl").write_text('{"exp": 3}')
     with pytest.raises(SetupError, match="exp, id, em and f1 are wanted"):
-        read_published(tmp_path / "a.jsonl")
+        read_published_scores(tmp_path / "a.jsonl")
 
 
 METRIC = "best_column"
@@ -252,12 +262,12 @@ def case(
     graph: str = "space",
 ) -> StageCase:
     made = record(f"q{number}", f1, status=status, confidence=confidence, graph=graph)
-    return StageCase(made, Links(), Links(), Links(), reach, written)
+    return StageCase(made, QueryLinks(), QueryLinks(), QueryLinks(), reach, written)
 
 
 def shares(cases: list[StageCase], policy: str) -> tuple[float | None, float | None]:
-    found = policies(cases, METRIC)[policy]
-    return found.caught, found.lost
+    found = compare_policies(cases, METRIC)[policy]
+    return found.caught_share, found.lost_share
 
 
 def test_measuring_stages(index: SearchIndex[Resource]) -> None:
@@ -281,24 +291,24 @@ def test_measuring_stages(index: SearchIndex[Resource]) -> None:
     cases += [case(20 + at, 0.0, confidence=0.4, graph="one") for at in range(5)]
     cases += [case(30, 0.0, confidence=0.51, graph="two"), case(31, 1.0, confidence=0.53,
               graph="two")]  # fmt: skip
-    found = policies(cases, METRIC)["execution, confidence"]
+    found = compare_policies(cases, METRIC)["execution, confidence"]
     # Two of twenty may be lost on `one`, which puts the threshold for `two` at 0.52; the threshold
     # for `one` comes from the one right answer of `two`, of which none may be lost.
     assert (found.wrong, found.wrong_rejected) == (6, 6)
     assert (found.right, found.right_rejected) == (21, 3)
     # Errors are left out.
-    found = policies([case(1, 0.0, status="error"), case(2, 1.0)], METRIC)["execution"]
+    found = compare_policies([case(1, 0.0, status="error"), case(2, 1.0)], METRIC)["execution"]
     assert (found.wrong, found.right) == (0, 1)
     # Recall is the mean share of what is wanted.
     sought = [
-        (index, Sought("Which moons has Jupiter?", frozenset({f"{EX}0", f"{EX}1"}))),
-        (index, Sought("Where is Mars?", frozenset({f"{EX}1"}))),
-        (index, Sought("What is there?", frozenset())),
+        (index, RecallQuery("Which moons has Jupiter?", frozenset({f"{EX}0", f"{EX}1"}))),
+        (index, RecallQuery("Where is Mars?", frozenset({f"{EX}1"}))),
+        (index, RecallQuery("What is there?", frozenset())),
     ]
-    recall = recall_at("entities", sought, (1, 10))
-    assert recall.questions == 2 and dict(recall.at) == {1: 0.5, 10: 0.75}
+    recall = measure_recall("entities", sought, (1, 10))
+    assert recall.questions == 2 and dict(recall.shares_by_limit) == {1: 0.5, 10: 0.75}
     # Where nothing is sought there is no recall.
-    assert recall_at("predicates", [], (10,)).at == ((10, 0.0),)
+    assert measure_recall("predicates", [], (10,)).shares_by_limit == ((10, 0.0),)
 
 
 @given(
@@ -320,7 +330,7 @@ def test_a_policy_that_adds_to_another_rejects_no_less(
         case(at, f1, reach=reach, status=status, written=written, confidence=sure, graph=graph)
         for at, (f1, reach, status, written, sure, graph) in enumerate(drawn)
     ]
-    found = policies(cases, METRIC)
+    found = compare_policies(cases, METRIC)
 
     assert len({(one.wrong, one.right) for one in found.values()}) == 1
     for less, more in (
@@ -353,34 +363,34 @@ START = Bm25()
 def test_the_best_of_a_smooth_hill_is_found_nearby(k1: float, b: float) -> None:
     asked: list[Bm25] = []
 
-    def measure(one: Bm25) -> Recall:
+    def measure(one: Bm25) -> RecallResult:
         asked.append(one)
         height = 1 - abs(one.k1 - k1) / 20 - abs(one.b - b) / 2
-        return Recall("entities", 1, ((10, height), (100, 1.0)))
+        return RecallResult("entities", 1, ((10, height), (100, 1.0)))
 
-    found = tuned(measure, start=START)
+    found = tune_parameters(measure, start=START)
 
-    assert found.recall_after.at >= found.recall_before.at
-    nearest = min(abs(value - k1) for value in (*K1, START.k1))
+    assert found.recall_after.shares_by_limit >= found.recall_before.shares_by_limit
+    nearest = min(abs(value - k1) for value in (*K1_WEIGHTS, START.k1))
     assert abs(found.after.k1 - k1) == pytest.approx(nearest)
-    assert len(asked) == len(set(asked)) <= EVALUATIONS + 1
+    assert len(asked) == len(set(asked)) <= MAX_EVALUATION_COUNT + 1
 
 
 def test_numbers_and_published_rows() -> None:
     # Numbers that change nothing stay.
     told: list[int] = []
-    found = tuned(
-        lambda one: Recall("entities", 1, ((10, 0.5),)), start=START, progress=told.append
+    found = tune_parameters(
+        lambda one: RecallResult("entities", 1, ((10, 0.5),)), start=START, progress=told.append
     )
     assert found.after == found.before == START and told == list(range(1, len(told) + 1))
     # Beside a model that is trained as published stands what was published.
     formats = {"QALD": "qald", "RuBQ": "rubq", "ours": "questions_jsonl"}
     rows = [
-        CrossRow(("QALD",), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
-        CrossRow(("QALD", "ours"), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
-        CrossRow(("QALD",), {"QALD": 0.0, "RuBQ": 0.0, "ours": 0.0}, questions=100),
+        TransferRow(("QALD",), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
+        TransferRow(("QALD", "ours"), {"QALD": 0.5, "RuBQ": 0.25, "ours": 0.125}),
+        TransferRow(("QALD",), {"QALD": 0.0, "RuBQ": 0.0, "ours": 0.0}, questions=100),
     ]
-    sheet = cross_sheet(rows, formats)
+    sheet = build_transfer_sheet(rows, formats)
     assert [column.head for column in sheet.columns] == [
         "trained on", "questions", "QALD", "RuBQ", "ours", "QALD, published", "RuBQ, published",
     ]  # fmt: skip

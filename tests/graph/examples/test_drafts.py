@@ -8,7 +8,7 @@ from tests.graphs import MOONS
 from tests.methods.tools.exploring import served
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples.drafts import Draft, drafts
+from askgraph.graph.examples.drafts import ExampleDraft, generate_drafts
 from askgraph.sparql.judge import checked
 
 
@@ -19,8 +19,8 @@ async def moons(tmp_path: Path) -> AsyncIterator[KnowledgeGraph]:
         await graph.endpoint.close()
 
 
-async def drafted(graph: KnowledgeGraph, seed: int = 0) -> list[Draft]:
-    stream = drafts(graph.profile, graph.endpoint, graph.prefixes, seed=seed)
+async def drafted(graph: KnowledgeGraph, seed: int = 0) -> list[ExampleDraft]:
+    stream = generate_drafts(graph.profile, graph.endpoint, graph.prefixes, seed=seed)
     return [draft async for draft in stream]
 
 

@@ -13,10 +13,10 @@ from askgraph.graph.examples import (
     Origin,
     QueryExample,
     Wording,
-    confirmed_repeat,
-    random_examples,
+    find_confirmed,
+    rank_examples,
     read_examples,
-    similar_examples,
+    sample_examples,
 )
 
 
@@ -59,14 +59,14 @@ def examples(*texts: str) -> list[QueryExample]:
 
 def test_the_most_similar_comes_first() -> None:
     known = examples("Who painted it?", "Moons of Saturn", "Which moons orbit Saturn?")
-    found = similar_examples("Which moons orbit Mars?", known)
+    found = rank_examples("Which moons orbit Mars?", known)
     assert found[0][0].question == "Which moons orbit Saturn?"
-    assert similar_examples("Which?", []) == [] and random_examples("Which?", []) == []
+    assert rank_examples("Which?", []) == [] and sample_examples("Which?", []) == []
 
 
 @given(QUESTIONS, st.text(min_size=1, max_size=30))
 def test_a_question_is_most_like_itself(texts: list[str], question: str) -> None:
-    found = similar_examples(question, examples(*texts, question))
+    found = rank_examples(question, examples(*texts, question))
     assert found[0][1] == max(score for _, score in found) == 1.0
     assert all(0.0 <= score <= 1.0 for _, score in found)
 
@@ -74,8 +74,8 @@ def test_a_question_is_most_like_itself(texts: list[str], question: str) -> None
 @given(QUESTIONS, st.text(max_size=30))
 def test_chance_repeats_for_the_same_question(texts: list[str], question: str) -> None:
     known = examples(*texts)
-    assert random_examples(question, known) == random_examples(question, known)
-    assert len(random_examples(question, known)) == min(3, len(known))
+    assert sample_examples(question, known) == sample_examples(question, known)
+    assert len(sample_examples(question, known)) == min(3, len(known))
 
 
 def example(
@@ -110,15 +110,15 @@ MOONS = example("Which moons has Mars?")
 def test_the_same_words_in_one_language_are_the_same_question(
     text: str, language: str | None, same: bool
 ) -> None:
-    assert (confirmed_repeat(text, language, [MOONS]) is MOONS) is same
+    assert (find_confirmed(text, language, [MOONS]) is MOONS) is same
 
 
 def test_the_example_that_was_confirmed_last_is_repeated() -> None:
     old, new = example("Why?", when="2025-01-01"), example("Why?", when="2026-06-01")
     others = [example("Why?", origin="written"), example("Why?", origin="generated")]
-    assert confirmed_repeat("Why?", "en", [*others, new, old]) is new
-    assert confirmed_repeat("Why?", "en", others) is None
+    assert find_confirmed("Why?", "en", [*others, new, old]) is new
+    assert find_confirmed("Why?", "en", others) is None
     # Every wording is a way to ask.
     german = (Wording("Welche Monde?", "de"),)
     other = QueryExample("a", "ASK { }", "en", german, origin="confirmed")
-    assert confirmed_repeat("welche Monde", "de", [other]) is other
+    assert find_confirmed("welche Monde", "de", [other]) is other

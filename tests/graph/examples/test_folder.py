@@ -19,10 +19,10 @@ def test_an_example_gets_a_name_that_says_what_it_asks(tmp_path: Path) -> None:
 
     assert kept.id.startswith("which-moons-has-mars-")
     assert kept.example.iri and kept.example.iri.startswith("urn:uuid:")
-    assert folder.stored() == (kept,)
+    assert folder.list_examples() == (kept,)
     (other,) = folder.add([replace(MOONS, question="And Jupiter?")])
     folder.remove(kept)
-    assert folder.stored() == (other,)
+    assert folder.list_examples() == (other,)
 
 
 def test_it_takes_its_place_whatever_its_file_is_called(tmp_path: Path) -> None:
@@ -32,7 +32,9 @@ def test_it_takes_its_place_whatever_its_file_is_called(tmp_path: Path) -> None:
 
     folder.add([replace(MOONS, question="WHICH MOONS HAS  MARS", query="ASK { }")])
 
-    assert [(one.id, one.example.query) for one in folder.stored()] == [("by-hand", "ASK { }")]
+    assert [(one.id, one.example.query) for one in folder.list_examples()] == [
+        ("by-hand", "ASK { }")
+    ]
 
 
 def test_two_examples_with_like_names_have_two_files(tmp_path: Path) -> None:
@@ -40,7 +42,7 @@ def test_two_examples_with_like_names_have_two_files(tmp_path: Path) -> None:
     first, second = folder.add([replace(MOONS, iri="http://a/1"), replace(MOONS, iri="http://b/1")])
     (third,) = folder.add([replace(MOONS, iri="http://c/1")])
     assert (first.id, second.id, third.id) == ("1", "1-2", "1-3")
-    assert len(folder.stored()) == 3
+    assert len(folder.list_examples()) == 3
 
 
 def test_a_later_example_leaves_the_files_of_earlier_ones_as_they_are(tmp_path: Path) -> None:
@@ -51,7 +53,7 @@ def test_a_later_example_leaves_the_files_of_earlier_ones_as_they_are(tmp_path: 
     folder.add([QueryExample("Why?", "PREFIX ex: <http://other/>\nASK { ex:a ?p 1 }")])
 
     assert first.path.read_bytes() == before
-    assert {one.example.query for one in folder.stored()} == {
+    assert {one.example.query for one in folder.list_examples()} == {
         MOONS.query,
         "PREFIX ex: <http://other/>\nASK { ex:a ?p 1 }",
     }
@@ -64,7 +66,7 @@ def test_a_file_with_several_examples_is_read_but_not_taken_apart(tmp_path: Path
     kept[0].path.write_text(text)
     kept[1].path.unlink()
 
-    found = folder.stored()
+    found = folder.list_examples()
 
     assert [one.id for one in found] == ["1#1", "1#2"]
     with pytest.raises(SetupError, match="several examples"):
@@ -78,7 +80,7 @@ def test_a_file_with_several_examples_is_read_but_not_taken_apart(tmp_path: Path
 def test_a_file_that_holds_no_example_is_a_setup_error_that_names_it(tmp_path: Path) -> None:
     (tmp_path / "a.ttl").write_text("[] a <http://www.w3.org/ns/shacl#SPARQLExecutable> .")
     with pytest.raises(SetupError, match=r"a\.ttl.* no query"):
-        ExampleFolder(tmp_path).stored()
+        ExampleFolder(tmp_path).list_examples()
 
 
 def test_what_a_killed_process_left_half_written_is_no_example_and_goes(tmp_path: Path) -> None:
@@ -87,6 +89,6 @@ def test_what_a_killed_process_left_half_written_is_no_example_and_goes(tmp_path
     left = tmp_path / f".{kept.path.name}.x1y2"
     left.write_text("@prefix sh: <http")
 
-    assert folder.stored() == (kept,)
+    assert folder.list_examples() == (kept,)
     folder.add([replace(MOONS, question="Which moons has Venus?")])
-    assert not left.exists() and len(folder.stored()) == 2
+    assert not left.exists() and len(folder.list_examples()) == 2

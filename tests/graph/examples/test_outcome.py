@@ -5,7 +5,13 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from tests.each import for_each
 
-from askgraph.graph.examples import Confirmation, Outcome, Result, outcome_of, what_changed
+from askgraph.graph.examples import (
+    Confirmation,
+    Result,
+    ResultDigest,
+    describe_change,
+    digest_result,
+)
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Truncation
 from askgraph.sparql.vocabulary import XSD_DECIMAL
 
@@ -36,7 +42,7 @@ def number(text: str) -> Literal:
     ],
 )
 def test_results_are_the_same_by_what_they_say(one: Result, other: Result, same: bool) -> None:
-    assert (outcome_of(one) == outcome_of(other)) is same
+    assert (digest_result(one) == digest_result(other)) is same
 
 
 @for_each(
@@ -52,14 +58,14 @@ def test_results_are_the_same_by_what_they_say(one: Result, other: Result, same:
     ],
 )
 def test_a_change_says_what_became_of_the_result(now: SelectResult, expected: str | None) -> None:
-    before = outcome_of(rows((A,), (B,)))
+    before = digest_result(rows((A,), (B,)))
     confirmed = Confirmation("2026-01-01", "g", "v", before.rows, before.digest)
-    assert what_changed(confirmed, outcome_of(now)) == expected
+    assert describe_change(confirmed, digest_result(now)) == expected
 
 
 @given(st.lists(st.sampled_from([A, B, None])), st.randoms())
 def test_no_order_changes_the_digest(terms: list[NamedNode | None], chance: object) -> None:
     mixed = list(terms)
     chance.shuffle(mixed)  # type: ignore[attr-defined]
-    first: Outcome = outcome_of(rows(*((term,) for term in terms)))
-    assert outcome_of(rows(*((term,) for term in mixed))) == first
+    first: ResultDigest = digest_result(rows(*((term,) for term in terms)))
+    assert digest_result(rows(*((term,) for term in mixed))) == first

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.graph.archives import members
-from askgraph.graph.examples import Collection
+from askgraph.graph.archives import iterate_members
+from askgraph.graph.examples import ExampleCollection
 from askgraph.graph.examples.folder import ExampleFolder
-from askgraph.graph.examples.shacl import read_shacl, syntax_fault
+from askgraph.graph.examples.shacl import find_syntax_fault, read_shacl
 from askgraph.sparql.parser import read
 
 DATA = Path(os.environ.get("ASKGRAPH_DATA") or Path(__file__).parents[4] / "shared" / "data")
@@ -22,28 +22,30 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def found() -> Collection:
+def found() -> ExampleCollection:
     return read_shacl(ARCHIVE)
 
 
-def test_every_query_is_read_and_each_fifth_by_the_strict_parser_too(found: Collection) -> None:
+def test_every_query_is_read_and_each_fifth_by_the_strict_parser_too(
+    found: ExampleCollection,
+) -> None:
     assert [one.iri for one in found.examples if read(one.query).form != one.form] == []
-    assert [one.iri for one in found.examples[::5] if syntax_fault(one.query)] == []
+    assert [one.iri for one in found.examples[::5] if find_syntax_fault(one.query)] == []
 
 
-def test_every_file_is_read(found: Collection) -> None:
-    assert sum(1 for _ in members(ARCHIVE, ".ttl")) == 1236
-    assert (len(found.examples), found.unread) == (1227, ())
+def test_every_file_is_read(found: ExampleCollection) -> None:
+    assert sum(1 for _ in iterate_members(ARCHIVE, ".ttl")) == 1236
+    assert (len(found.examples), found.skipped) == (1227, ())
     assert {one.form for one in found.examples} == {"SELECT", "ASK", "CONSTRUCT", "DESCRIBE"}
 
 
 def test_written_into_a_folder_and_read_again_they_are_equal(
-    found: Collection, tmp_path: Path
+    found: ExampleCollection, tmp_path: Path
 ) -> None:
     examples = {example.iri: example for example in found.examples}
 
     ExampleFolder(tmp_path / "all").add(list(examples.values()))
     again = read_shacl(tmp_path / "all")
 
-    assert again.unread == ()
+    assert again.skipped == ()
     assert {example.iri: example for example in again.examples} == examples

@@ -11,8 +11,8 @@ from tests.servers.sparql import SparqlServer
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.errors import SetupError
 from askgraph.graph.examples import Confirmation, QueryExample, Wording
-from askgraph.graph.examples.shacl import collected, read_shacl, syntax_fault
-from askgraph.graph.published import published_examples
+from askgraph.graph.examples.shacl import collect_examples, find_syntax_fault, read_shacl
+from askgraph.graph.published_metadata import fetch_published_examples
 
 HEAD = """
 prefix : <http://example.org/> prefix sh: <http://www.w3.org/ns/shacl#>
@@ -42,7 +42,7 @@ def written(folder: Path, text: str) -> Path:
 def test_everything_that_is_said_of_an_example_is_read(tmp_path: Path) -> None:
     found = read_shacl(written(tmp_path, FULL))
 
-    assert found.unread == ()
+    assert found.skipped == ()
     assert found.examples == (
         QueryExample(
             "Which moons has Mars?",
@@ -95,11 +95,11 @@ def test_what_has_no_query_or_no_question_is_listed(tmp_path: Path) -> None:
     found = read_shacl(written(tmp_path, text))
 
     assert found.examples == ()
-    assert [one.place.rpartition(", ")[2] for one in found.unread] == [
+    assert [one.place.rpartition(", ")[2] for one in found.skipped] == [
         "<http://example.org/1>",
         "<http://example.org/2>",
     ]
-    assert "no query" in found.unread[0].reason and "rdfs:comment" in found.unread[1].reason
+    assert "no query" in found.skipped[0].reason and "rdfs:comment" in found.skipped[1].reason
     with pytest.raises(SetupError, match=r"examples\.ttl, line 2"):
         read_shacl(written(tmp_path, "\noops"))
     # A file of another format is read by its ending.
@@ -134,15 +134,15 @@ def test_a_confirmation_without_its_result_is_none(
 async def test_an_endpoint_gives_the_examples_that_it_holds() -> None:
     with SparqlServer(store_of(FULL)) as server:
         endpoint = HttpEndpoint(server.url)
-        items = await published_examples(endpoint, timeout=60)
+        items = await fetch_published_examples(endpoint, timeout=60)
         await endpoint.close()
-    (example,) = collected(items).examples
+    (example,) = collect_examples(items).examples
     assert example.iri == "http://example.org/1"
     assert {wording.language for wording in example.wordings} == {"en", "de", None}
 
 
 def test_a_query_that_cannot_be_read_has_a_fault() -> None:
     nested = "SELECT * { " + "{" * 90 + " ?s ?p ?o " + "}" * 90 + " }"
-    assert syntax_fault("ASK { ?s ?p ?o }") is syntax_fault(nested) is None
+    assert find_syntax_fault("ASK { ?s ?p ?o }") is find_syntax_fault(nested) is None
     for query in ("SELECT WHERE", "", "SELECT ?x { ?x ?p }", "ASK { ex:a ?p 1 }"):
-        assert syntax_fault(query), query
+        assert find_syntax_fault(query), query

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from askgraph.errors import SetupError
 from askgraph.graph.examples import Confirmation, QueryExample, Wording
 from askgraph.graph.examples.folder import (
-    declarations,
-    document,
-    example_turtle,
-    shared_prefixes,
+    collect_prefixes,
+    format_declarations,
+    format_document,
+    format_example,
 )
 from askgraph.graph.examples.shacl import read_shacl
 
@@ -74,31 +74,31 @@ def plainly(example: QueryExample) -> QueryExample:
 def test_what_is_written_is_read_again(examples: list[QueryExample]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "examples.ttl"
-        path.write_text(document(examples), encoding="utf-8", newline="")
+        path.write_text(format_document(examples), encoding="utf-8", newline="")
 
         found = read_shacl(path)
 
-    assert found.unread == ()
+    assert found.skipped == ()
     assert sorted(map(repr, found.examples)) == sorted(map(repr, examples))
 
 
 def test_prefixes_are_declared_once_and_left_out_of_the_queries() -> None:
     example = QueryExample("Which moons?", f"{EX}SELECT ?m {{ ?m a ex:Moon }}", "en", iri="urn:a:1")
-    declared = shared_prefixes([example])
+    declared = collect_prefixes([example])
 
-    text = example_turtle(example, declared)
+    text = format_example(example, declared)
 
     assert declared == {"ex": "http://example.org/"}
     said = 'sh:prefix "ex" ; sh:namespace "http://example.org/"^^xsd:anyURI'
-    assert said in declarations(declared)
+    assert said in format_declarations(declared)
     assert 'sh:select "SELECT ?m { ?m a ex:Moon }"' in text and "PREFIX" not in text
     # Of two namespaces under one prefix the frequent one is shared.
     rare = QueryExample("1", "PREFIX ex: <http://a/>\nASK { ex:a ?p ?o }")
     common = [QueryExample(text, f"{EX}ASK {{ ex:a ?p ?o }}") for text in "23"]
-    assert shared_prefixes([rare, *common]) == declared
-    assert "PREFIX ex: <http://a/>" in example_turtle(rare, declared)
+    assert collect_prefixes([rare, *common]) == declared
+    assert "PREFIX ex: <http://a/>" in format_example(rare, declared)
     # A prefix that a query leaves open is not declared for it.
-    assert shared_prefixes([QueryExample("1", "ASK { ex:a ?p ?o }"), *common]) == {}
+    assert collect_prefixes([QueryExample("1", "ASK { ex:a ?p ?o }"), *common]) == {}
 
 
 def test_what_rdf_does_not_allow_is_a_setup_error_with_the_question() -> None:
@@ -107,4 +107,4 @@ def test_what_rdf_does_not_allow_is_a_setup_error_with_the_question() -> None:
         QueryExample("Which moons?", "ASK { }", iri="no iri"),
     ):
         with pytest.raises(SetupError, match=r"'Which moons\?' cannot be written"):
-            example_turtle(bad, {})
+            format_example(bad, {})

@@ -12,7 +12,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.methods.guided.prompt import unlike
 from askgraph.methods.guided.verdict import told_apart
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.rendering import Writer
+from askgraph.methods.tools.rendering import TermWriter
 from askgraph.sparql.judge import admitted
 from askgraph.sparql.parser import read
 from askgraph.sparql.results import SelectResult
@@ -52,7 +52,7 @@ def test_a_candidate_says_what_it_asks_other_than_the_first(
     prefixes = space.prefixes.namespaces
     one, other = (read(admitted(text, prefixes=prefixes).text) for text in (query, first))
 
-    assert unlike(one, other, Writer(Context(space, Question("?")))) == told
+    assert unlike(one, other, TermWriter(Context(space, Question("?")))) == told
 
 
 def apart(graph: KnowledgeGraph, first: str, second: str, *, limit: int | None = None) -> str:

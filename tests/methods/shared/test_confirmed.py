@@ -10,7 +10,7 @@ from tests.graphs import MOONS, PETS
 from tests.methods.tools.exploring import served
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import Confirmation, QueryExample, Wording, outcome_of
+from askgraph.graph.examples import Confirmation, QueryExample, Wording, digest_result
 from askgraph.methods.shared.confirmed import confirmed_steps
 from askgraph.trace import Answer, Confirmed, Earlier, Question, Step, Thought
 
@@ -106,7 +106,7 @@ async def test_a_query_that_never_had_a_result_is_an_answer(moons: KnowledgeGrap
 
 async def test_a_result_that_changed_says_how(moons: KnowledgeGraph) -> None:
     query = "ASK { ?moon <http://example.org/onto#orbits> <http://example.org/Venus> }"
-    yes = Confirmation("2026", "moons", "", 1, outcome_of(True).digest)
+    yes = Confirmation("2026", "moons", "", 1, digest_result(True).digest)
     known = replace(PHOBOS, query=query, confirmation=yes)
 
     (more,) = await steps_of(ASKED, knowing(moons, JUPITER, rows=1))

@@ -14,7 +14,7 @@ from tests.graphs_in_regions import FIRMS
 from askgraph.errors import BudgetSpent
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.examples import Wording
-from askgraph.graph.local_profile import profile_of
+from askgraph.graph.local_profile import build_profile
 from askgraph.llm.budget import Account, Budget, charged
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.shared.drafts import drafted_comments, reworded
@@ -26,7 +26,7 @@ PROMPT = Path(__file__).parents[2] / "prompts" / "term-comments.txt"
 
 
 async def drafted(*replies: Reply) -> tuple[list[tuple[str, str]], ScriptedModel]:
-    profile = profile_of(build_arrays(parse(FIRMS, RdfFormat.TURTLE)))
+    profile = build_profile(build_arrays(parse(FIRMS, RdfFormat.TURTLE)))
     model, account = ScriptedModel(replies), Account(Budget())
     found = await drafted_comments(TERMS, profile, charged(model, account), account)
     assert all(one.why.startswith("drafted by ") for one in found)

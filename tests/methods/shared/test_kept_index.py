@@ -11,7 +11,7 @@ from tests.graphs import PETS
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.descriptions import Description
+from askgraph.graph.descriptions import DatasetDescription
 from askgraph.index import Resource
 from askgraph.methods.shared.index_cache import Bm25, keep_index, kept_index, ranked_names
 from askgraph.methods.shared.retrieval import description_pieces
@@ -95,8 +95,8 @@ SAID = "Everything about pets_graph. " * 60
 def pets_graph(tmp_path: Path) -> Iterator[KnowledgeGraph]:
     (tmp_path / "pets.ttl").write_text(PETS)
     graph = Workspace(tmp_path / "workspace").open(tmp_path / "pets.ttl")
-    described = Description("Dataset", "Pet Register", SAID, publisher="Ann", version="3.1")
-    yield replace(graph, described=(described,))
+    described = DatasetDescription("Dataset", "Pet Register", SAID, publisher="Ann", version="3.1")
+    yield replace(graph, descriptions=(described,))
     result_of(graph.endpoint.close())
 
 

@@ -14,7 +14,7 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.methods.shared import Piece
 from askgraph.methods.shared.nearby_schema import NearClass, ShapeParts, classes_near, shape_pieces
 from askgraph.methods.shared.several_graphs import AskedGraphs, linked_graph
-from askgraph.methods.tools import Limits
+from askgraph.methods.tools import ToolLimits
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
@@ -43,7 +43,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeG
 
 
 async def found(text: str, graphs: list[KnowledgeGraph], *, limit: int = 1) -> list[str]:
-    asked = AskedGraphs.of(Question(text), graphs, Limits())
+    asked = AskedGraphs.of(Question(text), graphs, ToolLimits())
     linked = [await linked_graph(text, one) for one in asked.every]
     near = await classes_near(text, linked, limit=limit)
     return [one.iri.rsplit("/", 1)[-1] for one in near]
@@ -92,7 +92,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 async def shown(
     text: str, graph: KnowledgeGraph, parts: ShapeParts | None = None, *, cls: str = THING
 ) -> list[Piece]:
-    asked = AskedGraphs.of(Question(text), [graph], Limits())
+    asked = AskedGraphs.of(Question(text), [graph], ToolLimits())
     linked = await linked_graph(text, asked.every[0])
     return await shape_pieces([NearClass(linked, cls)], parts or ShapeParts())
 
@@ -139,7 +139,7 @@ KIN = """
 async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> None:
     (tmp_path / "kin.ttl").write_text(KIN)
     graph = Workspace(tmp_path / "workspace").open(tmp_path / "kin.ttl")
-    asked = AskedGraphs.of(Question("towns"), [graph], Limits())
+    asked = AskedGraphs.of(Question("towns"), [graph], ToolLimits())
     linked = await linked_graph("towns", asked.every[0])
     every = [NearClass(linked, f"http://kin.example/{c}") for c in ("Town", "City", "Place")]
 
@@ -158,7 +158,7 @@ async def test_classes_with_the_same_instances_share_a_shape(tmp_path: Path) -> 
 async def test_beside_the_whole_schema_a_shape_has_the_lines_that_matter(
     wide: KnowledgeGraph,
 ) -> None:
-    asked = AskedGraphs.of(Question("What is the weight of thing 1?"), [wide], Limits())
+    asked = AskedGraphs.of(Question("What is the weight of thing 1?"), [wide], ToolLimits())
     linked = await linked_graph("What is the weight of thing 1?", asked.every[0])
 
     [piece] = await shape_pieces([NearClass(linked, THING)] * 2, ShapeParts(), beside=True)
@@ -185,7 +185,7 @@ async def beside(text: str, folder: Path) -> list[str]:
     """What stands beside the whole schema for the class of towns."""
     (folder / "kin.ttl").write_text(OWL + KIN + ":Town owl:equivalentClass :Borough .")
     graph = Workspace(folder / "workspace").open(folder / "kin.ttl")
-    asked = AskedGraphs.of(Question(text), [graph], Limits())
+    asked = AskedGraphs.of(Question(text), [graph], ToolLimits())
     linked = await linked_graph(text, asked.every[0])
     near = [NearClass(linked, "http://kin.example/Town")]
     pieces = await shape_pieces(near, ShapeParts(), beside=True)

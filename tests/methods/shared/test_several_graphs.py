@@ -8,7 +8,7 @@ from tests.graphs import MOONS, PETS
 from askgraph.errors import ForbiddenQuery
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.shared.several_graphs import AskedGraphs
-from askgraph.methods.tools import Limits
+from askgraph.methods.tools import ToolLimits
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
@@ -29,7 +29,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[KnowledgeGr
 
 
 def asked(graphs: list[KnowledgeGraph], *, fraction: float = 1.0) -> AskedGraphs:
-    return AskedGraphs.of(Question("?"), graphs, Limits(), fraction=fraction)
+    return AskedGraphs.of(Question("?"), graphs, ToolLimits(), fraction=fraction)
 
 
 def test_one_prefix_means_one_thing_in_all_graphs_which_are_found_by_their_names(

@@ -10,7 +10,7 @@ from tests.methods.guiding import reply
 
 from askgraph import plugins
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.glossary import Entry, Glossary
+from askgraph.graph.glossary import Glossary, GlossaryEntry
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import Method
 from askgraph.methods.dfsl import Dfsl
@@ -25,10 +25,10 @@ from askgraph.workspace import Workspace
 from askgraph.workspace.run_sync import result_of
 
 WORDS = (
-    Entry("vehicles", (f"{ONTO}Car", f"{ONTO}Lorry")),
-    Entry("boats", same_as="ship"),
-    Entry("top yard", ("http://fleet.example/north",)),
-    Entry("light fleet", query="SELECT ?v { ?v o:weight 900 }"),
+    GlossaryEntry("vehicles", (f"{ONTO}Car", f"{ONTO}Lorry")),
+    GlossaryEntry("boats", same_as="ship"),
+    GlossaryEntry("top yard", ("http://fleet.example/north",)),
+    GlossaryEntry("light fleet", query="SELECT ?v { ?v o:weight 900 }"),
 )
 GLOSSARY = Glossary(WORDS, "Weights are in kilograms.")
 ASKED = "Which vehicles are at the top yard?"
@@ -89,7 +89,7 @@ async def test_the_writer_of_multi_stage_is_told_by_its_references(fleet: Knowle
 def test_every_method_is_told_or_links_by_what_was_taught() -> None:
     with_model = {type(one).__module__.split(".")[2] for one in METHODS.values()}
     without = {"nearest_example", "direct"}  # a file of pairs alone, a model without the graph
-    assert with_model | {"graph_search"} | without == {*plugins.names("method")}
+    assert with_model | {"graph_search"} | without == {*plugins.list_names("method")}
 
 
 async def test_graph_search_links_by_what_was_taught(fleet: KnowledgeGraph) -> None:
@@ -103,7 +103,11 @@ async def test_graph_search_links_by_what_was_taught(fleet: KnowledgeGraph) -> N
 
 
 async def test_a_synonym_comes_with_what_it_stands_for(fleet: KnowledgeGraph) -> None:
-    words = (*WORDS, Entry("tubs", same_as="boats"), Entry("quick ones", same_as="light fleet"))
+    words = (
+        *WORDS,
+        GlossaryEntry("tubs", same_as="boats"),
+        GlossaryEntry("quick ones", same_as="light fleet"),
+    )
     taught = replace(fleet, glossary=Glossary(words))
     said = await told(Guided(ScriptedModel([reply(choose=1)] * 9)), taught, "How many tubs?")
     assert '- "tubs" is the same as "boats"\n- "boats" is the same as "ship"' in said

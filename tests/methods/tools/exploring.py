@@ -13,12 +13,16 @@ from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
 from askgraph.graph.examples import QueryExample
-from askgraph.graph.local_profile import profile_of
-from askgraph.graph.names import names_in
-from askgraph.graph.nodes import named_resources, profile_classes, profile_properties
+from askgraph.graph.local_profile import build_profile
+from askgraph.graph.names import iterate_names
+from askgraph.graph.nodes import (
+    iterate_named_resources,
+    iterate_profile_classes,
+    iterate_profile_properties,
+)
 from askgraph.index.keyword import KeywordIndex
 from askgraph.index.names import Kind, NameIndex
-from askgraph.methods.tools import Context, Limits
+from askgraph.methods.tools import Context, ToolLimits
 from askgraph.sample import graph_path
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Observation, Question
@@ -46,13 +50,17 @@ def served(
     """
     store = store_of(turtle)
     arrays = build_arrays(store)
-    profile = profile_of(arrays)
-    names = list(names_in(arrays, profile))
-    things = [*named_resources(names, [Kind.ENTITY]), *profile_classes(profile)]
+    profile = build_profile(arrays)
+    names = list(iterate_names(arrays, profile))
+    things = [*iterate_named_resources(names, [Kind.ENTITY]), *iterate_profile_classes(profile)]
     indices = {
         "entities": KeywordIndex.build(things, folder / "entities"),
-        "properties": KeywordIndex.build(profile_properties(profile), folder / "properties"),
-        "literals": KeywordIndex.build(named_resources(names, [Kind.VALUE]), folder / "literals"),
+        "properties": KeywordIndex.build(
+            iterate_profile_properties(profile), folder / "properties"
+        ),
+        "literals": KeywordIndex.build(
+            iterate_named_resources(names, [Kind.VALUE]), folder / "literals"
+        ),
     }
     map_ = PrefixMap(dict(prefixes or {}))
     with SparqlServer(store) as server:
@@ -85,12 +93,12 @@ async def called(
     tool: str,
     *,
     asked: str = "Which moons orbit Saturn?",
-    limits: Limits | None = None,
+    limits: ToolLimits | None = None,
     **arguments: object,
 ) -> Observation:
     """What a tool gives on a graph."""
     async with explored(graph) as opened:
-        context = Context(opened, Question(asked), limits or Limits())
+        context = Context(opened, Question(asked), limits or ToolLimits())
         observation: Observation = await plugins.load("tool", tool)(context, **arguments)
     return observation
 

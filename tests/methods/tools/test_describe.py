@@ -10,7 +10,7 @@ from tests.methods.tools.exploring import called, line_with, served
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import PredicateProfile
-from askgraph.methods.tools import Context, Limits
+from askgraph.methods.tools import Context, ToolLimits
 from askgraph.methods.tools.describe import describe
 from askgraph.trace import Question
 
@@ -110,7 +110,7 @@ async def test_many_predicates_are_all_named(tmp_path: Path) -> None:
 async def test_the_boundaries_of_the_limits_go_before_what_a_call_asks_for(
     space: KnowledgeGraph,
 ) -> None:
-    limits = Limits(individuals="outgoing", schema="outgoing")
+    limits = ToolLimits(individuals="outgoing", schema="outgoing")
 
     for iri in ("https://example.org/space/Jupiter", "https://example.org/space/ontology#Moon"):
         bounded, free = Context(space, Question("?"), limits), Context(space, Question("?"))

@@ -11,7 +11,7 @@ from tests.tool_graphs import behind, called, served, toolbox
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.query_run import answered
+from askgraph.methods.tools.query_run import answer_query
 from askgraph.trace import Earlier, Question
 from askgraph.workspace.run_sync import result_of
 
@@ -207,7 +207,7 @@ MARS = "SELECT ?moon ?radius { ?moon onto:orbits :Mars ; onto:radius ?radius }"
 
 def columns(graph: KnowledgeGraph, asked: Question, query: str, *told: str) -> tuple[str, ...]:
     context = Context(graph, asked)
-    return result_of(answered(context, query, told, confidence=0.5)).answer_columns
+    return result_of(answer_query(context, query, told, confidence=0.5)).answer_columns
 
 
 @for_each(

@@ -9,10 +9,10 @@ from tests.methods.tools.exploring import called, line_with, served
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.examples import QueryExample
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.candidates import RunCandidate
+from askgraph.methods.tools.candidates import CandidateResult
 from askgraph.methods.tools.overview import find_similar_examples
 from askgraph.search.pipeline import propose
-from askgraph.search.rank import clusters
+from askgraph.search.rank import cluster_candidates
 from askgraph.sparql.results import SelectResult
 from askgraph.trace import Question
 
@@ -93,14 +93,16 @@ async def test_results_are_the_same_in_whatever_order_their_columns_are(
     space: KnowledgeGraph,
 ) -> None:
     proposal = await propose(Question("Which moons orbit Saturn?"), space)
-    best = clusters(proposal.candidates)[0]
+    best = cluster_candidates(proposal.candidates)[0]
     both = [("moon", "planet"), ("planet", "moon")]
     row = {"moon": Literal("Titan"), "planet": Literal("Saturn")}
     given = [SelectResult(names, (tuple(row[name] for name in names),)) for names in both]
-    ran = [RunCandidate(best, "", names, None, one) for names, one in zip(both, given, strict=True)]
-    alone = RunCandidate(best, "", ("moon",), None, given[0])
+    ran = [
+        CandidateResult(best, "", names, None, one) for names, one in zip(both, given, strict=True)
+    ]
+    alone = CandidateResult(best, "", ("moon",), None, given[0])
 
-    assert ran[0].outcome == ran[1].outcome != alone.outcome
+    assert ran[0].result_key == ran[1].result_key != alone.result_key
 
 
 SUPPLY = """

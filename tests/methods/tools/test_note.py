@@ -11,12 +11,12 @@ from tests.graphs import MOONS
 from askgraph.errors import SetupError
 from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.glossary import LONGEST, keep, notes_in
+from askgraph.graph.glossary import MAX_NOTE_CHARACTERS, add_note, read_notes
 from askgraph.llm import Choice, Finish, ToolCall
 from askgraph.llm.scripted import Reply, ScriptedModel
 from askgraph.methods.graf_von_data import GrafVonData
 from askgraph.methods.grasp import Grasp
-from askgraph.methods.tools import SETS
+from askgraph.methods.tools import TOOL_SETS
 from askgraph.server.runs import open_settings
 from askgraph.trace import Answer, Question, Step, ToolUse, Trace
 from askgraph.workspace import Workspace
@@ -81,7 +81,7 @@ def test_what_one_run_notes_the_next_one_is_shown(moons: KnowledgeGraph, preset:
     assert [use.observation.text for use in uses(trace)] == ["noted"]
     assert HEADING not in first(model)
     assert f'no instruction:\n- "{NOTED}"\n\nQuestion' in first(later)
-    assert moons.notes and len(notes_in(moons.notes)) == 1
+    assert moons.notes and len(read_notes(moons.notes)) == 1
 
 
 def test_written_actions_note_too(moons: KnowledgeGraph) -> None:
@@ -97,7 +97,7 @@ def test_written_actions_note_too(moons: KnowledgeGraph) -> None:
 
 def test_without_the_setting_nothing_is_shown_or_kept(moons: KnowledgeGraph) -> None:
     assert moons.notes
-    keep(moons.notes, "Radii are in kilometres.", moons.snapshot)
+    add_note(moons.notes, "Radii are in kilometres.", moons.snapshot)
     acts = [f"Act: note('{NOTED}')", f"Act: query('{ALL}') | success('done')"]
 
     trace, model = grasp(moons)
@@ -109,11 +109,11 @@ def test_without_the_setting_nothing_is_shown_or_kept(moons: KnowledgeGraph) -> 
     for one in (model, reading):
         assert "note" not in [tool.name for tool in one.requests[0].tools]
     assert all(use.observation.failed for use in uses(trace)) and not uses(written)
-    assert len(notes_in(moons.notes)) == 1
+    assert len(read_notes(moons.notes)) == 1
 
 
 def test_the_sets_of_the_paper_do_not_have_it_and_callers_of_a_server_cannot_switch_it_on() -> None:
-    assert not any("note" in tools for tools in SETS.values())
+    assert not any("note" in tools for tools in TOOL_SETS.values())
     for plugin in (Grasp, GrafVonData):
         assert plugin(ScriptedModel([]), preset="paper").notes == "off"
         assert "propose" in open_settings(plugin) and "notes" not in open_settings(plugin)
@@ -134,7 +134,7 @@ def test_a_note_cannot_pass_for_anything_else(moons: KnowledgeGraph) -> None:
 
 @pytest.mark.parametrize(
     ("sentence", "why"),
-    [(" \n ", "this one is empty"), ("x" * (LONGEST + 1), "at most 300 characters")],
+    [(" \n ", "this one is empty"), ("x" * (MAX_NOTE_CHARACTERS + 1), "at most 300 characters")],
 )
 def test_what_is_no_note_is_told_and_ends_nothing(
     moons: KnowledgeGraph, sentence: str, why: str
@@ -144,7 +144,7 @@ def test_what_is_no_note_is_told_and_ends_nothing(
     [use] = uses(trace)
     assert use.observation.failed and why in use.observation.text
     assert isinstance(trace.outcome, Answer)
-    assert moons.notes and notes_in(moons.notes) == ()
+    assert moons.notes and read_notes(moons.notes) == ()
 
 
 def test_a_replay_notes_nothing(moons: KnowledgeGraph) -> None:

@@ -8,9 +8,13 @@ from tests.methods.tools.exploring import served
 from tests.temporal.asked import HERE
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.tools import Context, Limits
+from askgraph.methods.tools import Context, ToolLimits
 from askgraph.methods.tools.overview import overview
-from askgraph.methods.tools.schema_lines import naming, time_lines, whole_schema
+from askgraph.methods.tools.schema_lines import (
+    describe_naming,
+    render_full_schema,
+    write_time_lines,
+)
 from askgraph.search.tokenize import tokenize
 from askgraph.trace import Question
 from askgraph.workspace import Workspace
@@ -28,7 +32,7 @@ def graph(
 
 def told(question: str, graph: KnowledgeGraph) -> str:
     near = graph.profile.predicates
-    return "\n".join(time_lines(tokenize(question), graph, near, graph.prefixes.shorten))
+    return "\n".join(write_time_lines(tokenize(question), graph, near, graph.prefixes.shorten))
 
 
 def test_a_question_of_a_time_is_told_what_starts_and_ends(graph: KnowledgeGraph) -> None:
@@ -67,7 +71,9 @@ TOWNS = """
 async def names_of(
     graph: KnowledgeGraph, question: str = "towns", *, most: int = 400
 ) -> str | None:
-    shown = await whole_schema(Context(graph, Question(question), Limits()), most=most)
+    shown = await render_full_schema(
+        Context(graph, Question(question), ToolLimits()), max_tokens=most
+    )
     return shown.text if shown else None
 
 
@@ -89,7 +95,7 @@ def test_names_are_by_what_the_instances_of_a_class_are_called_by(tmp_path: Path
     :p rdfs:label "Peter"@de .
     """
     with served(TOWNS + more, tmp_path, local=True) as (graph, _):
-        told_names = naming(Context(graph, Question("towns"), Limits()))
+        told_names = describe_naming(Context(graph, Question("towns"), ToolLimits()))
 
     assert told_names == "; names by rdfs:label @de"
 

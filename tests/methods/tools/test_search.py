@@ -16,8 +16,8 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index import Resource
 from askgraph.index.keyword import KeywordIndex
 from askgraph.llm import estimated_tokens
-from askgraph.methods.tools import Limits
-from askgraph.methods.tools.search import keyword_scores
+from askgraph.methods.tools import ToolLimits
+from askgraph.methods.tools.search import score_keywords
 
 WORDS = st.sampled_from(["al", "albert", "alberto", "peter", "falk", "finney", "e", "x9"])
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
@@ -39,7 +39,7 @@ DESTINATION = ["→ ont:CelestialBody", "112×", '"The celestial body a mission 
 def test_whole_words_before_beginnings_before_mistakes_the_best_name_counts(
     search: str, texts: list[list[str]], scores: list[float]
 ) -> None:
-    assert keyword_scores(search, texts) == scores
+    assert score_keywords(search, texts) == scores
 
 
 @settings(max_examples=60, deadline=None)
@@ -49,7 +49,7 @@ def test_scores_are_those_of_the_keyword_index(texts: list[str], search: str) ->
     with tempfile.TemporaryDirectory() as folder:
         hits = KeywordIndex.build(resources, Path(folder, "i")).search(search, limit=10)
         theirs = {hit.item.iri: hit.score for hit in hits}
-    ours = keyword_scores(search, [[text] for text in texts])
+    ours = score_keywords(search, [[text] for text in texts])
     if any(search_word in text for search_word in search.split() for text in texts):
         for at, score in enumerate(ours):
             assert score <= theirs.get(f"http://x/{at}", 0.0) + 1e-6
@@ -326,7 +326,7 @@ async def test_too_many_candidates_are_admitted_and_the_best_hits_tried(
         position="subject",
         query="titan",
         **SATURN,
-        limits=Limits(candidates=3),
+        limits=ToolLimits(candidates=3),
     )
     head = found.text.splitlines()[0]
     assert "more than 3 things fit" in head and "searched in the whole graph" in head
@@ -343,7 +343,7 @@ async def test_values_are_tried_too_where_candidates_are_too_many(tmp_path: Path
             position="object",
             query="zx 177",
             property=":serial",
-            limits=Limits(candidates=3),
+            limits=ToolLimits(candidates=3),
         )
     assert found.text.splitlines()[1].startswith('- "ZX-177 blue"')
 
@@ -357,7 +357,7 @@ async def test_a_search_out_of_time_says_so(tmp_path: Path) -> None:
             position="subject",
             query="titan",
             **SATURN,
-            limits=Limits(timeout=6.0),
+            limits=ToolLimits(timeout=6.0),
         )
     assert "took longer than 6 s" in found.text
     assert "- space:Titan a ont:Moon" in found.text

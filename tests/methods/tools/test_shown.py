@@ -13,11 +13,11 @@ from tests.tool_graphs import served as served_alone
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
+from askgraph.graph.local_profile import build_profile
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.hits import Variants
-from askgraph.methods.tools.rendering import Writer
-from askgraph.methods.tools.terms import named_node
+from askgraph.methods.tools.hits import PropertyVariants
+from askgraph.methods.tools.rendering import TermWriter
+from askgraph.methods.tools.terms import resolve_iri
 from askgraph.trace import Question
 
 NASTY = """
@@ -30,19 +30,19 @@ NASTY = """
 """
 
 
-def writer(graph: KnowledgeGraph) -> Writer:
-    return Writer(Context(graph, Question("?")))
+def writer(graph: KnowledgeGraph) -> TermWriter:
+    return TermWriter(Context(graph, Question("?")))
 
 
 def test_blank_nodes_are_told_apart_whatever_an_endpoint_calls_them(near: KnowledgeGraph) -> None:
     words = writer(near)
     nodes = [BlankNode("nodeID10001"), BlankNode("nodeID10002"), BlankNode("nodeID10001")]
 
-    assert [words.term(node) for node in nodes] == ["_:b1", "_:b2", "_:b1"]
+    assert [words.write_term(node) for node in nodes] == ["_:b1", "_:b2", "_:b1"]
 
 
 def test_a_text_is_one_line_whatever_it_holds(near: KnowledgeGraph) -> None:
-    written = writer(near).term(Literal('a\n"b" | c'))
+    written = writer(near).write_term(Literal('a\n"b" | c'))
 
     assert written == '"a\\n\\"b\\" | c"'
 
@@ -67,9 +67,9 @@ def test_a_long_iri_goes_by_its_label_if_no_other_thing_has_it(near: KnowledgeGr
     words = writer(near)
     words.labels = {one: "Jordan", other: "Jordan", third: "Nile"}
 
-    assert words.name(third) == '"Nile"'
-    assert words.name(one) == f"<{one}>" and words.name(other) == f"<{other}>"
-    assert words.name("http://short.example/a") == "<http://short.example/a>"
+    assert words.write_name(third) == '"Nile"'
+    assert words.write_name(one) == f"<{one}>" and words.write_name(other) == f"<{other}>"
+    assert words.write_name("http://short.example/a") == "<http://short.example/a>"
 
 
 TITAN = "https://example.org/space/Titan"
@@ -91,7 +91,7 @@ def context(graph: KnowledgeGraph) -> Context:
     ],
 )
 def test_an_iri_is_read_in_every_form(local: KnowledgeGraph, written: str) -> None:
-    assert asyncio.run(named_node(context(local), written)) == TITAN
+    assert asyncio.run(resolve_iri(context(local), written)) == TITAN
 
 
 @for_each(
@@ -111,20 +111,20 @@ def test_what_is_no_iri_of_the_graph_is_told_with_the_nearest(
     local: KnowledgeGraph, written: str, told: str
 ) -> None:
     with pytest.raises(QueryError) as problem:
-        asyncio.run(named_node(context(local), written))
+        asyncio.run(resolve_iri(context(local), written))
     assert told in str(problem.value)
 
 
 def test_the_nearest_names_count_as_seen(local: KnowledgeGraph) -> None:
     asked = context(local)
     with pytest.raises(QueryError, match="ont:orbits"):
-        asyncio.run(named_node(asked, "ont:orbit", sort="properties"))
-    assert "https://example.org/space/ontology#orbits" in asked.seen
+        asyncio.run(resolve_iri(asked, "ont:orbit", sort="properties"))
+    assert "https://example.org/space/ontology#orbits" in asked.shown_iris
 
 
 def test_a_remote_graph_is_asked_once_for_what_its_profile_does_not_tell() -> None:
     with served_alone(MOONS, {"": "http://example.org/"}) as (server, graph):
-        assert asyncio.run(named_node(context(graph), ":Io")) == "http://example.org/Io"
+        assert asyncio.run(resolve_iri(context(graph), ":Io")) == "http://example.org/Io"
         assert len(server.requests) == 1
 
 
@@ -148,28 +148,28 @@ VALUES = """
 """
 
 
-def variants(turtle: str) -> Variants:
+def variants(turtle: str) -> PropertyVariants:
     store = store_of(HEAD + turtle)
-    return Variants(profile_of(build_arrays(store)))
+    return PropertyVariants(build_profile(build_arrays(store)))
 
 
 @pytest.mark.parametrize("turtle", [SHARED, OF_CLASSES])
 def test_the_direct_one_comes_first(turtle: str) -> None:
     base = "http://example.org/prop/"
-    (group,) = variants(turtle).grouped([f"{base}P1", f"{base}statement/P1", f"{base}direct/P1"])
+    (group,) = variants(turtle).group([f"{base}P1", f"{base}statement/P1", f"{base}direct/P1"])
 
     assert group[0] == f"{base}direct/P1" and len(group) == 3
 
 
 def test_one_that_leads_to_values_comes_before_one_that_leads_to_nodes() -> None:
     base = "http://example.org/prop/"
-    (group,) = variants(VALUES).grouped([f"{base}P1", f"{base}direct/P1"])
+    (group,) = variants(VALUES).group([f"{base}P1", f"{base}direct/P1"])
 
     assert group[0] == f"{base}direct/P1"
 
 
 def test_all_variants_of_a_predicate_are_found_by_any_of_them() -> None:
-    found = variants(SHARED).of(["http://example.org/prop/statement/P1"])
+    found = variants(SHARED).find_variants(["http://example.org/prop/statement/P1"])
 
     assert [len(group) for group in found.values()] == [3]
 
@@ -177,4 +177,4 @@ def test_all_variants_of_a_predicate_are_found_by_any_of_them() -> None:
 def test_a_word_in_two_namespaces_is_two_properties() -> None:
     iris = ["http://example.org/prop/name", "http://example.org/prop/direct/name"]
 
-    assert variants(SHARED).grouped(iris) == [(iris[0],), (iris[1],)]
+    assert variants(SHARED).group(iris) == [(iris[0],), (iris[1],)]

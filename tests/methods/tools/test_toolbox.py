@@ -12,7 +12,7 @@ from tests.tool_graphs import served
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import ToolCall
-from askgraph.methods.tools.toolbox import GraphToolbox, named_set
+from askgraph.methods.tools.toolbox import GraphToolbox, parse_tool_set
 from askgraph.trace import Question, ToolUse
 
 PREFIXES = {"": "http://example.org/", "onto": "http://example.org/onto#"}
@@ -35,7 +35,7 @@ def turns(
     async def run() -> list[tuple[ToolUse, ...]]:
         box = GraphToolbox(("answer", "execute", "cancel"), [graph], question, seconds=seconds)
         try:
-            return [await box.together(calls) for calls in several]
+            return [await box.call_all(calls) for calls in several]
         finally:
             await graph.endpoint.close()
 
@@ -80,7 +80,7 @@ def test_the_time_of_the_question_ends_calls_under_way() -> None:
 
 
 def test_a_set_has_each_tool_once_and_at_least_one() -> None:
-    assert named_set("execute, answer,execute") == ("execute", "answer")
+    assert parse_tool_set("execute, answer,execute") == ("execute", "answer")
     for name in ("", " , "):
         with pytest.raises(SetupError, match="best"):
-            named_set(name)
+            parse_tool_set(name)

@@ -15,10 +15,10 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
 from askgraph.llm import Choice, TokenLogprob
 from askgraph.llm.scripted import ScriptedModel
-from askgraph.methods.writing import Listed
-from askgraph.methods.writing.model_writer import PromptedWriter, query_grammar
-from askgraph.methods.writing.prompt import query_in, target
-from askgraph.methods.writing.references import FORMS, References, gold_terms
+from askgraph.methods.writing import ListedTerm
+from askgraph.methods.writing.model_writer import PromptedWriter, build_query_grammar
+from askgraph.methods.writing.prompt import build_target, parse_query
+from askgraph.methods.writing.references import FORMS, References, list_required_terms
 from askgraph.sparql.judge import checked
 from askgraph.sparql.parser import read
 from askgraph.trace import Question
@@ -27,15 +27,15 @@ from askgraph.workspace import Workspace
 EX = "http://example.org/"
 REFERENCES = References(
     [
-        Listed(Kind.ENTITY, EX + "Jupiter", "Jupiter"),
-        Listed(Kind.CLASS, EX + "Moon", "moon"),
-        Listed(Kind.PREDICATE, EX + "orbits", "orbits"),
-        Listed(Kind.PREDICATE, EX + "discoverer", "discoverer"),
-        Listed(Kind.VALUE, '"red spot"@en', "red spot"),
+        ListedTerm(Kind.ENTITY, EX + "Jupiter", "Jupiter"),
+        ListedTerm(Kind.CLASS, EX + "Moon", "moon"),
+        ListedTerm(Kind.PREDICATE, EX + "orbits", "orbits"),
+        ListedTerm(Kind.PREDICATE, EX + "discoverer", "discoverer"),
+        ListedTerm(Kind.VALUE, '"red spot"@en', "red spot"),
     ]
 )
-PLAIN = References(REFERENCES.listed, "plain")
-NAMED = References(REFERENCES.listed, "names")
+PLAIN = References(REFERENCES.terms, "plain")
+NAMED = References(REFERENCES.terms, "names")
 END = "</s>"
 VOCABULARY = [*map(chr, range(32, 127)), "\n", END]
 BEGINNINGS = [
@@ -66,7 +66,7 @@ def _wandered(
     """A text that the grammar admits, letter by letter at random; a long one ends where it can."""
     matcher = xgrammar.GrammarMatcher(grammar)
     mask = xgrammar.allocate_token_bitmask(1, len(VOCABULARY))
-    text = chance.choice(BEGINNINGS).replace("P1", references.shown("P1"))
+    text = chance.choice(BEGINNINGS).replace("P1", references.render_name("P1"))
     assert matcher.accept_string(text)
     while True:
         matcher.fill_next_token_bitmask(mask)
@@ -90,17 +90,17 @@ def test_all_that_it_admits_is_a_query_of_listed_terms(
     compiler: xgrammar.GrammarCompiler, references: References, chains: bool
 ) -> None:
     grammar = compiler.compile_grammar(
-        xgrammar.Grammar.from_ebnf(query_grammar(references, chains=chains))
+        xgrammar.Grammar.from_ebnf(build_query_grammar(references, chains=chains))
     )
     chance = random.Random(7)
 
     for _ in range(60):
-        query = query_in(_wandered(grammar, chance, references), references)
+        query = parse_query(_wandered(grammar, chance, references), references)
         read(query)
         checked(query)
         Store().query(query)
-        assert {target for _, target in gold_terms(query)} <= {
-            each.target for each in REFERENCES.listed
+        assert {target for _, target in list_required_terms(query)} <= {
+            each.target for each in REFERENCES.terms
         }
 
 
@@ -112,12 +112,14 @@ def test_it_admits_the_queries_of_the_sample(compiler: xgrammar.GrammarCompiler,
     for question in read_questions(path):
         if question.sparql is None:
             continue
-        terms = [Listed(kind, named, "") for kind, named in gold_terms(question.sparql)]
+        terms = [
+            ListedTerm(kind, named, "") for kind, named in list_required_terms(question.sparql)
+        ]
         references = References(terms, form)
         matcher = xgrammar.GrammarMatcher(
-            compiler.compile_grammar(xgrammar.Grammar.from_ebnf(query_grammar(references)))
+            compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(references)))
         )
-        text = target(question.sparql, references)
+        text = build_target(question.sparql, references)
         assert (matcher.accept_string(text), matcher.is_completed()) == (True, True), text
         if form == "plain":  # as an endpoint takes it
             Store().query(text)
@@ -138,7 +140,7 @@ def test_it_admits_the_queries_of_the_sample(compiler: xgrammar.GrammarCompiler,
     ],
 )
 def test_it_refuses_what_is_not_listed(compiler: xgrammar.GrammarCompiler, text: str) -> None:
-    grammar = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(query_grammar(REFERENCES)))
+    grammar = compiler.compile_grammar(xgrammar.Grammar.from_ebnf(build_query_grammar(REFERENCES)))
 
     assert not xgrammar.GrammarMatcher(grammar).accept_string(text)
 
@@ -152,8 +154,8 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 
 EXAMPLE = "http://example.org/"
 LISTED = [
-    Listed(Kind.ENTITY, EXAMPLE + "Jupiter", "Jupiter"),
-    Listed(Kind.PREDICATE, EXAMPLE + "orbits", "orbits"),
+    ListedTerm(Kind.ENTITY, EXAMPLE + "Jupiter", "Jupiter"),
+    ListedTerm(Kind.PREDICATE, EXAMPLE + "orbits", "orbits"),
 ]
 ORBITS = f"SELECT ?v0 WHERE {{ ?v0 <{EXAMPLE}orbits> <{EXAMPLE}Jupiter> . }}"
 ORBITED = f"SELECT ?v0 WHERE {{ <{EXAMPLE}Jupiter> <{EXAMPLE}orbits> ?v0 . }}"

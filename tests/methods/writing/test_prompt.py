@@ -5,24 +5,24 @@ from tests.each import for_each
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
-from askgraph.methods.writing import Listed
-from askgraph.methods.writing.prompt import prompt, query_in, target
+from askgraph.methods.writing import ListedTerm
+from askgraph.methods.writing.prompt import build_prompt, build_target, parse_query
 from askgraph.methods.writing.references import References
 
 EX = "http://example.org/"
 REFERENCES = References(
     [
-        Listed(Kind.CLASS, EX + "Moon", "moon", "a body\nthat orbits a planet"),
-        Listed(Kind.ENTITY, EX + "Jupiter", "Jupiter", "gas giant " * 40),
-        Listed(Kind.PREDICATE, EX + "orbits", "orbits"),
-        Listed(Kind.PREDICATE, EX + "discoverer", "discoverer"),
+        ListedTerm(Kind.CLASS, EX + "Moon", "moon", "a body\nthat orbits a planet"),
+        ListedTerm(Kind.ENTITY, EX + "Jupiter", "Jupiter", "gas giant " * 40),
+        ListedTerm(Kind.PREDICATE, EX + "orbits", "orbits"),
+        ListedTerm(Kind.PREDICATE, EX + "discoverer", "discoverer"),
     ]
 )
 PREFIX = f"PREFIX : <{EX}> "
 
 
 def test_each_term_has_a_line_below_the_heading_of_its_kind() -> None:
-    lines = prompt("Who discovered\nIo?", REFERENCES).splitlines()
+    lines = build_prompt("Who discovered\nIo?", REFERENCES).splitlines()
 
     assert lines[:3] == ["Question: Who discovered Io?", "", "Entities"]
     assert lines[3].startswith("E1: Jupiter — gas giant gas")
@@ -44,20 +44,20 @@ def test_each_term_has_a_line_below_the_heading_of_its_kind() -> None:
     ],
 )
 def test_a_target_says_how_far_its_query_goes(query: str, mark: str) -> None:
-    assert target(PREFIX + query, REFERENCES).splitlines()[0] == mark
+    assert build_target(PREFIX + query, REFERENCES).splitlines()[0] == mark
 
 
 def test_two_queries_in_a_row_become_one() -> None:
-    reply = target(
+    reply = build_target(
         PREFIX + "SELECT ?m { ?m :orbits :Jupiter }",
         REFERENCES,
-        then=PREFIX + "SELECT ?who { ?IT :discoverer ?who }",
+        next_query=PREFIX + "SELECT ?who { ?IT :discoverer ?who }",
     )
 
     assert reply == (
         "multi-hop\nSELECT ?v0 WHERE { ?v0 P1 E1 . } THEN SELECT ?v0 WHERE { IT P2 ?v0 . }"
     )
-    assert query_in(reply, REFERENCES) == (
+    assert parse_query(reply, REFERENCES) == (
         f"SELECT ?v0 WHERE {{ {{ SELECT DISTINCT ?IT WHERE {{ ?IT <{EX}orbits> <{EX}Jupiter> . }} "
         f"}} ?IT <{EX}discoverer> ?v0 . }}"
     )
@@ -67,7 +67,7 @@ def test_a_query_that_goes_on_names_what_it_goes_on_from() -> None:
     first = PREFIX + "SELECT ?m { ?m :orbits :Jupiter }"
 
     with pytest.raises(QuerySyntaxError, match=r"\?IT"):
-        target(first, REFERENCES, then=first)
+        build_target(first, REFERENCES, next_query=first)
 
 
 @for_each(
@@ -80,7 +80,7 @@ def test_a_query_that_goes_on_names_what_it_goes_on_from() -> None:
     ],
 )
 def test_words_around_a_query_are_forgiven(reply: str) -> None:
-    assert query_in(reply, REFERENCES) == (
+    assert parse_query(reply, REFERENCES) == (
         f"SELECT ?v0 WHERE {{ ?v0 <{EX}orbits> <{EX}Jupiter> . }}"
     )
 
@@ -95,4 +95,4 @@ def test_words_around_a_query_are_forgiven(reply: str) -> None:
 )
 def test_a_reply_without_a_query_is_an_error(reply: str, said: str) -> None:
     with pytest.raises(QuerySyntaxError, match=said):
-        query_in(reply, REFERENCES)
+        parse_query(reply, REFERENCES)

@@ -8,19 +8,19 @@ from tests.each import for_each
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
-from askgraph.methods.writing import Listed
-from askgraph.methods.writing.references import References, Unlisted, gold_terms
+from askgraph.methods.writing import ListedTerm
+from askgraph.methods.writing.references import References, UnlistedTermError, list_required_terms
 from askgraph.sparql.rewrite.canonical import canonical_query
 
 EX = "http://example.org/"
 LISTED = (
-    Listed(Kind.ENTITY, EX + "Jupiter", "Jupiter"),
-    Listed(Kind.ENTITY, EX + "Galileo", "Galileo"),
-    Listed(Kind.CLASS, EX + "Moon", "moon"),
-    Listed(Kind.PREDICATE, EX + "orbits", "orbits"),
-    Listed(Kind.PREDICATE, EX + "discoverer", "discoverer"),
-    Listed(Kind.VALUE, '"red spot"@en', "red spot"),
-    Listed(Kind.VALUE, '"1610"^^<http://www.w3.org/2001/XMLSchema#gYear>', "1610"),
+    ListedTerm(Kind.ENTITY, EX + "Jupiter", "Jupiter"),
+    ListedTerm(Kind.ENTITY, EX + "Galileo", "Galileo"),
+    ListedTerm(Kind.CLASS, EX + "Moon", "moon"),
+    ListedTerm(Kind.PREDICATE, EX + "orbits", "orbits"),
+    ListedTerm(Kind.PREDICATE, EX + "discoverer", "discoverer"),
+    ListedTerm(Kind.VALUE, '"red spot"@en', "red spot"),
+    ListedTerm(Kind.VALUE, '"1610"^^<http://www.w3.org/2001/XMLSchema#gYear>', "1610"),
 )
 REFERENCES = References(LISTED)
 NAMED = References(LISTED, "names")
@@ -29,7 +29,7 @@ PREFIX = f"PREFIX : <{EX}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 
 def test_each_kind_has_its_letter_and_counts_from_one() -> None:
     assert list(REFERENCES.by_name) == ["E1", "E2", "C1", "P1", "P2", "V1", "V2"]
-    assert REFERENCES.names(Kind.PREDICATE) == ("P1", "P2")
+    assert REFERENCES.list_names(Kind.PREDICATE) == ("P1", "P2")
 
 
 def test_what_is_listed_twice_keeps_its_first_reference() -> None:
@@ -56,11 +56,11 @@ def test_what_is_listed_twice_keeps_its_first_reference() -> None:
 )  # fmt: skip
 def test_terms_become_references(query: str, text: str | None) -> None:
     if text is None:
-        with pytest.raises(Unlisted, match="name"):
-            REFERENCES.referenced(PREFIX + query)
+        with pytest.raises(UnlistedTermError, match="name"):
+            REFERENCES.encode_query(PREFIX + query)
         return
-    assert REFERENCES.referenced(PREFIX + query) == text
-    back = canonical_query(REFERENCES.in_sparql(text))
+    assert REFERENCES.encode_query(PREFIX + query) == text
+    back = canonical_query(REFERENCES.decode_query(text))
     assert back == canonical_query(PREFIX + query.replace("*", "?m", query.startswith("SELECT")))
 
 
@@ -85,7 +85,7 @@ def test_terms_become_references(query: str, text: str | None) -> None:
 )
 def test_what_is_not_listed_or_not_allowed_is_an_error(text: str) -> None:
     with pytest.raises(QuerySyntaxError):
-        REFERENCES.in_sparql(text)
+        REFERENCES.decode_query(text)
 
 
 @for_each(
@@ -107,7 +107,7 @@ def test_what_is_not_listed_or_not_allowed_is_an_error(text: str) -> None:
     ],
 )  # fmt: skip
 def test_slips_against_the_rules_on_variables_are_mended(slip: str, mended: str) -> None:
-    query = REFERENCES.in_sparql(slip)
+    query = REFERENCES.decode_query(slip)
 
     assert mended in query
     Store().query(query)
@@ -146,19 +146,19 @@ QUERIES = st.tuples(
 
 @given(QUERIES, st.sampled_from([REFERENCES, NAMED]))
 def test_a_query_comes_back_as_it_was(query: str, references: References) -> None:
-    text = references.referenced(PREFIX + query)
+    text = references.encode_query(PREFIX + query)
 
-    back = references.in_sparql(text)
+    back = references.decode_query(text)
     assert EX not in text
     assert canonical_query(back) == canonical_query(PREFIX + query)
-    assert references.referenced(back) == text
+    assert references.encode_query(back) == text
     Store().query(back)
 
 
 def test_in_the_form_of_names_labels_stand_for_terms() -> None:
     query = PREFIX + 'SELECT ?m { ?m a :Moon ; :orbits :Jupiter ; :discoverer "red spot"@en }'
 
-    assert NAMED.referenced(query) == (
+    assert NAMED.encode_query(query) == (
         "SELECT ?v0 WHERE { ?v0 rdf:type <Moon> . ?v0 <orbits> <Jupiter> . "
         '?v0 <discoverer> "red spot" . }'
     )
@@ -169,25 +169,25 @@ def test_no_two_terms_have_one_name_whatever_their_labels_are(
     given_terms: list[tuple[Kind, str]],
 ) -> None:
     listed = [
-        Listed(kind, str(Literal(label)) if kind is Kind.VALUE else f"{EX}{at}", label)
+        ListedTerm(kind, str(Literal(label)) if kind is Kind.VALUE else f"{EX}{at}", label)
         for at, (kind, label) in enumerate(given_terms)
     ]
     references = References(listed, "names")
-    shown = [references.shown(name) for name in references.by_name]
+    shown = [references.render_name(name) for name in references.by_name]
 
     assert len(set(shown)) == len(shown)
     for name, text in zip(references.by_name, shown, strict=True):
         predicate = references.by_name[name].kind is Kind.PREDICATE
         asked = f"ASK {{ ?x {text} ?y }}" if predicate else f"ASK {{ ?x rdf:type {text} }}"
         target = references.by_name[name].target
-        assert {one for _, one in gold_terms(references.in_sparql(asked))} == {target}
-        assert asked.split(" ", 1)[0] and references.referenced(references.in_sparql(asked))
+        assert {one for _, one in list_required_terms(references.decode_query(asked))} == {target}
+        assert asked.split(" ", 1)[0] and references.encode_query(references.decode_query(asked))
 
 
 @given(st.text(alphabet='SELECTWHR {}?v01PEC.()*/ASK"<>:', max_size=60))
 def test_any_text_is_a_query_or_a_syntax_error(text: str) -> None:
     try:
-        query = REFERENCES.in_sparql(text)
+        query = REFERENCES.decode_query(text)
     except QuerySyntaxError:
         return
     assert query.startswith(("SELECT", "ASK"))
@@ -201,7 +201,7 @@ def test_each_term_has_its_kind_and_what_is_free_is_left_out() -> None:
           FILTER(LANG(?l) = "en" && ?n != "Ganymede")
         }"""
 
-    assert gold_terms(query) == (
+    assert list_required_terms(query) == (
         (Kind.CLASS, "http://example.org/Moon"),
         (Kind.PREDICATE, "http://example.org/orbits"),
         (Kind.ENTITY, "http://example.org/Jupiter"),

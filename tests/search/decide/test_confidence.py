@@ -13,41 +13,41 @@ from tools.calibration import trees_text
 
 from askgraph.errors import SetupError
 from askgraph.search.decide import (
-    CURVE,
+    CURVE_FILE,
     EVIDENCE,
-    FOR,
-    SHAPE,
-    Trees,
-    calibrated,
+    EVIDENCE_FOR,
+    SHAPE_EVIDENCE,
+    BoostedTrees,
+    calibrate,
     collect_evidence,
-    own_trees,
+    get_evidence_sign,
+    load_trees,
     read_curve,
     read_trees,
-    sign_of,
-    weighed,
+    score_evidence,
 )
-from askgraph.search.rank import clusters
+from askgraph.search.rank import cluster_candidates
 
 numbers = st.floats(0, 5)
 
 
 def _text(**changed: object) -> str:
     """A file of one tree over all evidence, with some of it changed."""
-    trees = Trees(tuple(sorted(EVIDENCE)), 0.5, ((0, 1.0, -0.2, 0.2),))
+    trees = BoostedTrees(tuple(sorted(EVIDENCE)), 0.5, ((0, 1.0, -0.2, 0.2),))
     return json.dumps(json.loads(trees_text(trees, ["Made by a test."])) | changed)
 
 
 def test_each_evidence_is_known_to_the_trees(space: Known) -> None:
     proposal = space.proposal("Which moons orbit Jupiter?")
 
-    evidence = collect_evidence(proposal, clusters(proposal.candidates))
+    evidence = collect_evidence(proposal, cluster_candidates(proposal.candidates))
 
-    assert evidence.keys() == EVIDENCE == set(own_trees().evidence)
-    assert EVIDENCE >= FOR | SHAPE
+    assert evidence.keys() == EVIDENCE == set(load_trees().evidence)
+    assert EVIDENCE >= EVIDENCE_FOR | SHAPE_EVIDENCE
 
 
 @given(
-    st.sampled_from(sorted(EVIDENCE - SHAPE)),
+    st.sampled_from(sorted(EVIDENCE - SHAPE_EVIDENCE)),
     st.dictionaries(st.sampled_from(sorted(EVIDENCE)), numbers),
     numbers,
     numbers,
@@ -56,18 +56,18 @@ def test_more_of_an_evidence_only_ever_moves_the_confidence_its_way(
     name: str, others: dict[str, float], some: float, other: float
 ) -> None:
     less, more = sorted((some, other))
-    low, high = weighed({**others, name: less}), weighed({**others, name: more})
+    low, high = score_evidence({**others, name: less}), score_evidence({**others, name: more})
 
-    assert sign_of(name) * (high - low) >= -1e-9
+    assert get_evidence_sign(name) * (high - low) >= -1e-9
 
 
 @pytest.mark.parametrize(("start", "chance"), [(-1e4, 0.0), (1e4, 1.0), (0.0, 0.5)])
 def test_leaves_of_any_size_give_a_chance(start: float, chance: float) -> None:
-    assert Trees((), start)({}) == pytest.approx(chance)
+    assert BoostedTrees((), start)({}) == pytest.approx(chance)
 
 
 def test_trees_add_up_what_their_leaves_say() -> None:
-    trees = Trees(("a", "b"), 0.0, ((0, 1.0, -1.0, (1, 2.0, 0.5, 1.5)), 0.25))
+    trees = BoostedTrees(("a", "b"), 0.0, ((0, 1.0, -1.0, (1, 2.0, 0.5, 1.5)), 0.25))
 
     assert trees({"a": 1.0, "b": 9.0}) == pytest.approx(1 / (1 + math.exp(0.75)))
     assert trees({"a": 1.5, "b": 2.0}) == pytest.approx(1 / (1 + math.exp(-0.75)))
@@ -118,7 +118,9 @@ def test_what_is_no_curve_is_an_error_that_names_the_file(text: str, tmp_path: P
 
 
 def test_the_package_has_a_curve_and_uses_it() -> None:
-    own = read_curve(CURVE)
+    own = read_curve(CURVE_FILE)
 
-    assert [calibrated(knot.given) for knot in own.knots] == [knot.chance for knot in own.knots]
-    assert calibrated(0.0) < 0.1 and calibrated(1.0) > 0.9
+    assert [calibrate(knot.confidence) for knot in own.knots] == [
+        knot.probability for knot in own.knots
+    ]
+    assert calibrate(0.0) < 0.1 and calibrate(1.0) > 0.9

@@ -7,7 +7,7 @@ from tests.search.asking import Known
 from tests.search.question_files import turtle_of
 
 from askgraph.search.decide import estimate_confidence
-from askgraph.search.rank import clusters
+from askgraph.search.rank import cluster_candidates
 
 NOUNS = ("lantern", "meadow", "harbour", "violin", "quarry")
 
@@ -67,7 +67,7 @@ def test_a_code_for_two_values_means_neither() -> None:
 def test_a_word_that_stands_for_a_code_lowers_the_confidence() -> None:
     team = Known(store_of(TEAM))
     sure, guessed = (
-        estimate_confidence(found, clusters(found.candidates))
+        estimate_confidence(found, cluster_candidates(found.candidates))
         for found in map(team.proposal, ("players with home Boston", "players with home NY"))
     )
     assert guessed < sure

@@ -2,7 +2,7 @@
 
 import pytest
 
-from askgraph.graph.names import acronym
+from askgraph.graph.names import build_acronym
 from askgraph.index.names import Kind, Name, NameIndex
 
 PLACE = "http://example.org/"
@@ -51,9 +51,9 @@ def index() -> NameIndex:
         for number, text in enumerate(texts)
     ]
     names += [
-        Name(acronym(texts[0]), PLACE + local, Kind.ENTITY, preferred=False)
+        Name(build_acronym(texts[0]), PLACE + local, Kind.ENTITY, preferred=False)
         for local, texts in ENTITIES.items()
-        if acronym(texts[0])
+        if build_acronym(texts[0])
     ]
     names += [Name(text, PLACE + local, Kind.CLASS) for local, text in CLASSES.items()]
     names += [Name(text, PLACE + local, Kind.PREDICATE) for local, text in PREDICATES.items()]

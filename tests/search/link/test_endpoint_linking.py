@@ -14,19 +14,19 @@ from askgraph.endpoint import Counted, Endpoint
 from askgraph.endpoint.http import HttpEndpoint
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.local_profile import profile_of
-from askgraph.graph.names import schema_names
-from askgraph.graph.nodes import naming_of
+from askgraph.graph.local_profile import build_profile
+from askgraph.graph.names import iterate_schema_names
+from askgraph.graph.nodes import get_naming
 from askgraph.index.name_search import Asked, Thing, name_search
 from askgraph.index.name_search.dialects import PlainNames
 from askgraph.index.names import Kind, NameIndex
 from askgraph.sample import graph_path
 from askgraph.search.link import LinkedQuestion
-from askgraph.search.link.endpoint_linking import spans
+from askgraph.search.link.endpoint_linking import find_spans
 from askgraph.search.pipeline import link_text, link_to_graph, propose
 from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.serializer import plain_text
+from askgraph.sparql.serializer import render_query
 from askgraph.trace import Question
 
 SPACE = "https://example.org/space/"
@@ -53,14 +53,14 @@ async def server(store: Store) -> AsyncIterator[SparqlServer]:
 
 def graph_over(store: Store, endpoint: Endpoint | None = None) -> KnowledgeGraph:
     """A graph of which only the names of classes and predicates are known."""
-    profile = profile_of(build_arrays(store))
+    profile = build_profile(build_arrays(store))
     return KnowledgeGraph(
         name="known",
         endpoint=endpoint or HttpEndpoint("http://127.0.0.1:9/sparql"),
         profile=profile,
-        names=NameIndex.of(schema_names(profile)),
+        names=NameIndex.of(iterate_schema_names(profile)),
         prefixes=PrefixMap({}),
-        name_search=name_search("plain", naming_of(profile)),
+        name_search=name_search("plain", get_naming(profile)),
     )
 
 
@@ -74,7 +74,7 @@ async def asked(question: str, graph: KnowledgeGraph, server: SparqlServer) -> L
 
 def fresh(graph: KnowledgeGraph, search: str = "plain") -> KnowledgeGraph:
     """The graph with a search that remembers nothing."""
-    return replace(graph, name_search=name_search(search, naming_of(graph.profile)))
+    return replace(graph, name_search=name_search(search, get_naming(graph.profile)))
 
 
 @for_each(
@@ -91,7 +91,7 @@ def test_what_may_be_a_name_is_looked_for_the_likeliest_first(
     known: KnowledgeGraph, question: str, expected: Sequence[str]
 ) -> None:
     linked = link_text(question, None, known.names)
-    found = [span.of(linked.reading) for span in spans(linked)]
+    found = [span.get_text(linked.reading) for span in find_spans(linked)]
     assert found[: len(expected)] == list(expected)
     assert len(found) <= 12
     assert bool(found) == bool(expected)
@@ -110,7 +110,7 @@ async def test_a_thing_is_linked_by_a_name_that_only_the_endpoint_knows(
     known: KnowledgeGraph, server: SparqlServer, question: str, target: str
 ) -> None:
     linked = await asked(question, fresh(known), server)
-    assert SPACE + target in [link.target for link in linked.of(Kind.ENTITY)]
+    assert SPACE + target in [link.target for link in linked.get_links(Kind.ENTITY)]
     assert linked.notes == ()
     assert len(server.requests) == 1
 
@@ -122,8 +122,8 @@ async def test_what_was_found_is_not_asked_for_again(
     first = await asked("Which moons does Jupiter have?", graph, server)
     again = await asked("How many moons does Jupiter have?", graph, server)
     assert len(server.requests) == 1
-    assert {link.target for link in first.of(Kind.ENTITY)} == {
-        link.target for link in again.of(Kind.ENTITY)
+    assert {link.target for link in first.get_links(Kind.ENTITY)} == {
+        link.target for link in again.get_links(Kind.ENTITY)
     }
 
 
@@ -131,7 +131,7 @@ async def test_a_question_without_a_name_asks_nothing(
     known: KnowledgeGraph, server: SparqlServer
 ) -> None:
     linked = await asked("How many moons are there?", fresh(known), server)
-    assert linked.of(Kind.CLASS)
+    assert linked.get_links(Kind.CLASS)
     assert server.requests == []
 
 
@@ -140,7 +140,7 @@ async def test_a_search_that_the_server_does_not_have_gives_way_to_exact_labels(
 ) -> None:
     server.acts.append(faults.status(400, "the predicate bif:contains is not known"))
     linked = await asked("Which moons does Jupiter have?", fresh(known, "virtuoso"), server)
-    assert SPACE + "Jupiter" in [link.target for link in linked.of(Kind.ENTITY)]
+    assert SPACE + "Jupiter" in [link.target for link in linked.get_links(Kind.ENTITY)]
     assert len(linked.notes) == 1
     assert "search for names failed" in linked.notes[0]
 
@@ -163,9 +163,9 @@ class Lying(PlainNames):
 async def test_a_search_that_lies_gives_way_to_exact_labels(
     known: KnowledgeGraph, server: SparqlServer
 ) -> None:
-    graph = replace(known, name_search=Lying(naming_of(known.profile)))
+    graph = replace(known, name_search=Lying(get_naming(known.profile)))
     linked = await asked("Which moons does Jupiter have?", graph, server)
-    assert [link.target for link in linked.of(Kind.ENTITY)] == [SPACE + "Jupiter"]
+    assert [link.target for link in linked.get_links(Kind.ENTITY)] == [SPACE + "Jupiter"]
     assert linked.notes == (
         "The endpoint's search for names gave things that are called otherwise.",
     )
@@ -185,7 +185,7 @@ async def test_names_in_other_languages_than_the_questions_are_linked_and_told(
     store = store_of(f"{label} <urn:n> <urn:founder> <urn:h> .")
     with SparqlServer(store) as server:
         linked = await asked(question, graph_over(store), server)
-    assert [link.target for link in linked.of(Kind.ENTITY)] == ["urn:n"]
+    assert [link.target for link in linked.get_links(Kind.ENTITY)] == ["urn:n"]
     assert linked.notes == said
 
 
@@ -219,7 +219,7 @@ async def test_of_many_things_of_one_name_the_likeliest_are_linked(
     store = store_of(f"{PREFIXES}{TOWNS}\n{more}\n")
     with SparqlServer(store) as server:
         linked = await asked(question, graph_over(store), server)
-    found = [link.target.rsplit("/", 1)[-1] for link in linked.of(Kind.ENTITY)]
+    found = [link.target.rsplit("/", 1)[-1] for link in linked.get_links(Kind.ENTITY)]
     assert meant in found and 1 < len(found) <= 6
 
 
@@ -234,6 +234,6 @@ async def test_what_has_only_a_name_left_is_what_it_was_merged_into_at_an_endpoi
         proposal = await propose(Question("What is the population of Mutzopolis?", "en"), graph)
         await endpoint.close()
 
-    assert "<http://example.org/bern>" in plain_text(proposal.candidates[0].query, graph.prefixes)
+    assert "<http://example.org/bern>" in render_query(proposal.candidates[0].query, graph.prefixes)
     assert proposal.linked.merged == {"http://example.org/bern": "Mutzopolis"}
     assert endpoint.requests <= 12

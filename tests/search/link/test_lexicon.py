@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.index.names import stem
-from askgraph.search.link.lexicon import LEXICON, LICENCE, bases, relatives
+from askgraph.search.link.lexicon import LEXICON, LICENCE, find_base_forms, find_related_words
 
 RELATED = [
     ("deep", "more", "depth"),
@@ -30,7 +30,7 @@ RELATED = [
 
 @for_each(("word", "how", "other"), RELATED)
 def test_words_have_their_relatives(word: str, how: str, other: str) -> None:
-    assert (how, (other,)) in {(one.how, one.words) for one in relatives(word)}
+    assert (how, (other,)) in {(one.how, one.words) for one in find_related_words(word)}
 
 
 @for_each(
@@ -44,9 +44,9 @@ def test_words_have_their_relatives(word: str, how: str, other: str) -> None:
     ],
 )
 def test_a_form_leads_to_its_word(form: str, word: str) -> None:
-    assert word in bases(form)
-    assert {one.words for one in relatives(word)} <= {
-        one.words for one in (*relatives(form), *relatives(word))
+    assert word in find_base_forms(form)
+    assert {one.words for one in find_related_words(word)} <= {
+        one.words for one in (*find_related_words(form), *find_related_words(word))
     }
 
 
@@ -60,12 +60,12 @@ def test_the_file_is_small_sorted_and_lies_with_its_licence() -> None:
 
 def test_every_line_is_found() -> None:
     keys = [line.split(" ", 1)[0] for line in LEXICON.read_text("utf-8").splitlines()]
-    assert all(bases(key) for key in (keys[0], keys[-1], *keys[:: len(keys) // 200]))
+    assert all(find_base_forms(key) for key in (keys[0], keys[-1], *keys[:: len(keys) // 200]))
 
 
 @given(st.text(max_size=12))
 def test_no_text_breaks_a_look_up(word: str) -> None:
-    for one in relatives(stem(word)):
+    for one in find_related_words(stem(word)):
         assert 0 < one.weight <= 1
         assert one.words
 
@@ -76,6 +76,6 @@ def test_a_look_up_takes_far_less_than_a_millisecond() -> None:
     for _ in range(3):
         started = time.process_time()
         for word in words:
-            relatives(word)
+            find_related_words(word)
         taken.append(time.process_time() - started)
     assert min(taken) < 0.5

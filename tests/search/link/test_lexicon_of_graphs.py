@@ -6,7 +6,7 @@ from tests.each import for_each
 
 from askgraph.index.names import Kind, Name, NameIndex, stem, tokens
 from askgraph.search.link import Link, link_question
-from askgraph.search.link.lexicon import LEXICON, is_told
+from askgraph.search.link.lexicon import LEXICON, is_related
 from askgraph.search.tokenize import tokenize
 from askgraph.search.tokenize.question_operators import detect_operators
 
@@ -69,7 +69,9 @@ def test_no_word_of_a_listed_set_is_told_by_the_lexicon() -> None:
         assert len(words) > 1
         for word in words:
             others = [other for other in words if other != word]
-            assert not all(is_told(word, other) and is_told(other, word) for other in others), line
+            assert not all(
+                is_related(word, other) and is_related(other, word) for other in others
+            ), line
 
 
 NOUNS = ("profitability", "loudness", "riskiness", "frequency")
@@ -92,10 +94,12 @@ def test_an_adjective_leads_to_the_noun_of_its_scale(
     question: str, degree: str, up: bool, noun: str
 ) -> None:
     linked = link_question(tokenize(question, "en"), MEASURED)
-    [operator] = detect_operators(linked.reading, linked.scales).of("superlative", "comparative")
+    [operator] = detect_operators(linked.reading, linked.scales).get_operators(
+        "superlative", "comparative"
+    )
     assert operator.name == degree
     assert operator.measure is not None
-    assert (operator.measure.up, operator.measure.measures[0]) == (up, noun)
+    assert (operator.measure.is_upward, operator.measure.property_names[0]) == (up, noun)
 
 
 def test_it_is_no_operator_if_the_graph_has_no_such_noun() -> None:

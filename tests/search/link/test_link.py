@@ -8,7 +8,13 @@ from tests.readings import read_table
 from tests.search.link.conftest import ENTITIES, PLACE
 
 from askgraph.index.names import Kind, Name, NameIndex
-from askgraph.search.link import Link, Variant, also_meant, link_question, variants
+from askgraph.search.link import (
+    Link,
+    Variant,
+    find_alternative_targets,
+    find_variants,
+    link_question,
+)
 from askgraph.search.tokenize import tokenize
 
 FOUND = read_table(__file__, "found.txt")
@@ -104,11 +110,11 @@ def test_links_come_best_first(index: NameIndex) -> None:
 
 def test_links_of_a_kind_are_of_that_kind(index: NameIndex) -> None:
     linked = link_question(tokenize("Which city has a launch site of Marie Curie?"), index)
-    assert {one.kind for one in linked.of(Kind.CLASS, Kind.PREDICATE)} == {
+    assert {one.kind for one in linked.get_links(Kind.CLASS, Kind.PREDICATE)} == {
         Kind.CLASS,
         Kind.PREDICATE,
     }
-    assert set(linked.links) == set(linked.of(*Kind))
+    assert set(linked.links) == set(linked.get_links(*Kind))
 
 
 @given(text=st.text(max_size=60), language=st.sampled_from([None, "en", "de", "es", "fr", "ja"]))
@@ -160,14 +166,14 @@ LINKED = link_question(tokenize("What is the diameter of Mercury?", "en"), INDEX
 
 
 def test_a_homonym_of_the_same_kind_may_be_meant() -> None:
-    assert also_meant(LINKED, PLANET) == (GOD,)
-    assert also_meant(LINKED, GOD) == (PLANET,)
+    assert find_alternative_targets(LINKED, PLANET) == (GOD,)
+    assert find_alternative_targets(LINKED, GOD) == (PLANET,)
 
 
 def test_other_words_and_other_kinds_mean_nothing_else() -> None:
-    assert also_meant(LINKED, "http://x/diameter") == ()
-    assert also_meant(LINKED, "http://x/venus") == ()
-    assert also_meant(LINKED, CAR) == ()
+    assert find_alternative_targets(LINKED, "http://x/diameter") == ()
+    assert find_alternative_targets(LINKED, "http://x/venus") == ()
+    assert find_alternative_targets(LINKED, CAR) == ()
 
 
 VOCABULARY = NameIndex.of(
@@ -184,7 +190,9 @@ VOCABULARY = NameIndex.of(
 def of(text: str) -> dict[str, Variant]:
     """What the words may stand for, the best variant of each word of the vocabulary."""
     words = list(VOCABULARY.vocabulary)
-    found = sorted(variants(tokenize(text, "en"), VOCABULARY), key=lambda variant: variant.quality)
+    found = sorted(
+        find_variants(tokenize(text, "en"), VOCABULARY), key=lambda variant: variant.quality
+    )
     return {words[variant.word]: variant for variant in found}
 
 

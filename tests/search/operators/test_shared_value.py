@@ -8,17 +8,22 @@ from tests.search.asking import Known
 from tests.search.question_files import graph_named
 
 from askgraph.answers.verbalize import in_words
-from askgraph.graph.literals import day_number
-from askgraph.search.operators.query_builder import Draft, day_literal, is_sound, year_of
+from askgraph.graph.literals import to_day_number
+from askgraph.search.operators.query_builder import (
+    QueryDraft,
+    format_day_literal,
+    get_year,
+    is_sound,
+)
 from askgraph.search.pipeline import build_schema
 from askgraph.search.query_pieces import (
-    condition,
-    denied,
-    pattern,
-    term_of,
-    variable,
+    build_filter,
+    build_not_exists,
+    build_pattern,
+    get_variable,
+    parse_term,
 )
-from askgraph.search.rank import clusters
+from askgraph.search.rank import cluster_candidates
 from askgraph.sparql import Pattern
 from askgraph.sparql.vocabulary import RDF_TYPE, XSD_DATE
 
@@ -50,7 +55,7 @@ def test_the_number_of_what_fits_one_of_two_relations_is_read_as_such(films: Kno
 
 def test_or_between_function_words_is_no_alternative(films: Known) -> None:
     question = "Which person directed Dune? Give his or her birth place."
-    assert not films.proposal(question).frame.of("or")
+    assert not films.proposal(question).operators.get_operators("or")
 
 
 def test_a_text_that_nothing_holds_is_no_condition(zoo: Known) -> None:
@@ -64,72 +69,78 @@ def test_a_text_that_nothing_holds_is_no_condition(zoo: Known) -> None:
 @example(year=9999)
 @example(year=10_000)
 def test_the_first_day_of_any_year_lies_in_that_year(year: int) -> None:
-    assert year_of(day_number(year)) == year
-    assert day_literal(day_number(year), XSD_DATE).startswith(f'"{year:0{5 if year < 0 else 4}}-')
+    assert get_year(to_day_number(year)) == year
+    assert format_day_literal(to_day_number(year), XSD_DATE).startswith(
+        f'"{year:0{5 if year < 0 else 4}}-'
+    )
 
 
 LIVES, EATS, KEPT = (f"https://zoo.example/terms#{name}" for name in ("livesIn", "eats", "caredBy"))
-ROOT, ONE, OTHER = variable(0), variable(1), variable(2)
-POOL, ROCK = term_of("<https://zoo.example/Pool>"), term_of("<https://zoo.example/Rock>")
+ROOT, ONE, OTHER = get_variable(0), get_variable(1), get_variable(2)
+POOL, ROCK = parse_term("<https://zoo.example/Pool>"), parse_term("<https://zoo.example/Rock>")
 
 
 @pytest.fixture
-def draft(zoo: Known) -> Draft:
-    found = Draft(build_schema(zoo.arrays, zoo.profile))
-    found.patterns = [pattern(ROOT, LIVES, ONE)]
+def draft(zoo: Known) -> QueryDraft:
+    found = QueryDraft(build_schema(zoo.arrays, zoo.profile))
+    found.patterns = [build_pattern(ROOT, LIVES, ONE)]
     found.columns = [ROOT]
     return found
 
 
-def also(draft: Draft, *patterns: Pattern) -> Draft:
+def also(draft: QueryDraft, *patterns: Pattern) -> QueryDraft:
     draft.patterns += patterns
     return draft
 
 
-def test_a_pattern_beside_its_own_denial_is_not_sound(draft: Draft) -> None:
+def test_a_pattern_beside_its_own_denial_is_not_sound(draft: QueryDraft) -> None:
     assert is_sound(draft)
-    draft.denied = [denied(pattern(ROOT, LIVES, OTHER))]
+    draft.negations = [build_not_exists(build_pattern(ROOT, LIVES, OTHER))]
     assert not is_sound(draft)
 
 
-def test_a_denial_that_says_more_than_the_pattern_is_sound(draft: Draft) -> None:
-    draft.denied = [denied(pattern(ROOT, LIVES, POOL))]
+def test_a_denial_that_says_more_than_the_pattern_is_sound(draft: QueryDraft) -> None:
+    draft.negations = [build_not_exists(build_pattern(ROOT, LIVES, POOL))]
     assert is_sound(draft)
-    draft.denied = [denied(pattern(ROOT, LIVES, OTHER), condition(OTHER, "=", Literal("x")))]
+    draft.negations = [
+        build_not_exists(build_pattern(ROOT, LIVES, OTHER), build_filter(OTHER, "=", Literal("x")))
+    ]
     assert is_sound(draft)
 
 
-def test_to_deny_another_value_of_what_has_only_one_says_nothing(draft: Draft) -> None:
-    draft.patterns = [pattern(ROOT, LIVES, ROCK)]
-    draft.denied = [denied(pattern(ROOT, LIVES, POOL))]
+def test_to_deny_another_value_of_what_has_only_one_says_nothing(draft: QueryDraft) -> None:
+    draft.patterns = [build_pattern(ROOT, LIVES, ROCK)]
+    draft.negations = [build_not_exists(build_pattern(ROOT, LIVES, POOL))]
     assert not is_sound(draft)
-    draft.patterns = [pattern(ROOT, EATS, ROCK)]
-    draft.denied = [denied(pattern(ROOT, EATS, POOL))]
+    draft.patterns = [build_pattern(ROOT, EATS, ROCK)]
+    draft.negations = [build_not_exists(build_pattern(ROOT, EATS, POOL))]
     assert is_sound(draft)
 
 
-def test_a_pattern_under_a_second_variable_says_nothing(draft: Draft) -> None:
-    draft.patterns = [pattern(ROOT, EATS, ONE)]
-    food = term_of("<https://zoo.example/terms#Food>")
-    assert not is_sound(also(draft, pattern(ROOT, EATS, OTHER)))
-    assert is_sound(also(draft, pattern(OTHER, RDF_TYPE, food), pattern(ONE, KEPT, ROCK)))
-    assert not is_sound(also(draft, pattern(ONE, RDF_TYPE, food)))
+def test_a_pattern_under_a_second_variable_says_nothing(draft: QueryDraft) -> None:
+    draft.patterns = [build_pattern(ROOT, EATS, ONE)]
+    food = parse_term("<https://zoo.example/terms#Food>")
+    assert not is_sound(also(draft, build_pattern(ROOT, EATS, OTHER)))
+    assert is_sound(
+        also(draft, build_pattern(OTHER, RDF_TYPE, food), build_pattern(ONE, KEPT, ROCK))
+    )
+    assert not is_sound(also(draft, build_pattern(ONE, RDF_TYPE, food)))
 
 
-def test_a_second_variable_that_is_shown_says_something(draft: Draft) -> None:
-    draft.patterns = [pattern(ROOT, EATS, ONE)]
-    also(draft, pattern(ROOT, EATS, OTHER)).columns = [ONE, OTHER]
+def test_a_second_variable_that_is_shown_says_something(draft: QueryDraft) -> None:
+    draft.patterns = [build_pattern(ROOT, EATS, ONE)]
+    also(draft, build_pattern(ROOT, EATS, OTHER)).columns = [ONE, OTHER]
     assert is_sound(draft)
-    draft.columns, draft.filters = [ROOT], [condition(ONE, "!=", OTHER)]
+    draft.columns, draft.filters = [ROOT], [build_filter(ONE, "!=", OTHER)]
     assert is_sound(draft)
 
 
-def test_a_second_variable_for_an_only_value_says_nothing(draft: Draft) -> None:
-    also(draft, pattern(ROOT, LIVES, OTHER)).columns = [ONE, OTHER]
+def test_a_second_variable_for_an_only_value_says_nothing(draft: QueryDraft) -> None:
+    also(draft, build_pattern(ROOT, LIVES, OTHER)).columns = [ONE, OTHER]
     assert not is_sound(draft)
 
 
 def test_each_reading_of_one_of_several_things_is_about_these(space: Known) -> None:
-    found = clusters(space.proposal("Which moons orbit Saturn or Uranus?").candidates)[:3]
+    found = cluster_candidates(space.proposal("Which moons orbit Saturn or Uranus?").candidates)[:3]
 
     assert all("IN (" in space.query(one.best.query) for one in found)

@@ -4,13 +4,13 @@ from tests.each import for_each
 from tests.search.asking import Known
 
 from askgraph.search.pipeline import link_text
-from askgraph.search.rank.expected_answer_type import ExpectedAnswer, expect_answer
+from askgraph.search.rank.expected_answer_type import ExpectedAnswer, derive_expected_answer
 
 ONTOLOGY = "https://example.org/space/ontology#"
 
 
 def asked(space: Known, question: str) -> ExpectedAnswer:
-    return expect_answer(link_text(question, None, space.names))
+    return derive_expected_answer(link_text(question, None, space.names))
 
 
 @for_each(
@@ -98,14 +98,16 @@ def test_the_last_question_may_ask_for_a_property_of_a_class(space: Known) -> No
 
 
 def test_names_order_and_groups_are_noticed(space: Known) -> None:
-    assert asked(space, "What are the names of the moons of Mars?").names
-    assert not asked(space, "What are the moons of Mars?").names
-    assert asked(space, "List the planets sorted by mass.").ordered
+    assert asked(space, "What are the names of the moons of Mars?").is_name_request
+    assert not asked(space, "What are the moons of Mars?").is_name_request
+    assert asked(space, "List the planets sorted by mass.").is_ordered
     grouped = asked(space, "How many moons are listed for each planet?")
-    assert grouped.grouped and grouped.counted
-    assert asked(space, "Which agency launched Rosetta and how many missions has it?").again
+    assert grouped.is_grouped and grouped.is_counted
+    assert asked(
+        space, "Which agency launched Rosetta and how many missions has it?"
+    ).has_second_question
 
 
 def test_nouns_in_one_run_of_words_may_all_be_meant(space: Known) -> None:
-    listed = asked(space, "Space stations orbiting planets").listed
+    listed = asked(space, "Space stations orbiting planets").noun_iris
     assert {ONTOLOGY + "SpaceStation", ONTOLOGY + "Planet"} <= set(listed)

@@ -8,7 +8,7 @@ from tests.readings import read_table
 from tests.search.asking import Known
 
 from askgraph.search.pipeline import link_text
-from askgraph.search.rank.expected_answer_type import answer_columns_of, expect_answer
+from askgraph.search.rank.expected_answer_type import choose_answer_columns, derive_expected_answer
 from askgraph.sparql.results import SelectResult
 
 PREFIXES = """\
@@ -37,12 +37,14 @@ def shops() -> Known:
 
 
 def chosen(graph: Known, question: str, query: str) -> tuple[str, ...]:
-    expected = expect_answer(link_text(question, None, graph.names))
+    expected = derive_expected_answer(link_text(question, None, graph.names))
     result = graph.store.query(PREFIXES + query)
     assert isinstance(result, QuerySolutions)
     names = tuple(variable.value for variable in result.variables)
     rows = tuple(tuple(row) for row in result)
-    return answer_columns_of(expected, PREFIXES + query, SelectResult(names, rows), graph.profile)
+    return choose_answer_columns(
+        expected, PREFIXES + query, SelectResult(names, rows), graph.profile
+    )
 
 
 @for_each(("question", "query", "columns"), read_table(__file__, "expected_columns.txt"))
@@ -65,16 +67,16 @@ def test_a_node_between_answers_where_it_is_asked_for(shops: Known) -> None:
 
 
 def test_all_columns_of_a_query_that_cannot_be_read_answer(space: Known) -> None:
-    expected = expect_answer(link_text("Which moons are there?", None, space.names))
+    expected = derive_expected_answer(link_text("Which moons are there?", None, space.names))
     result = SelectResult(("m", "n"), ())
-    assert answer_columns_of(expected, "SELECT {", result, space.profile) == ("m", "n")
+    assert choose_answer_columns(expected, "SELECT {", result, space.profile) == ("m", "n")
 
 
 def test_the_columns_of_a_long_chain_of_expressions_are_chosen(space: Known) -> None:
     steps = " ".join(f"BIND(CONCAT(?b{at}, ?b{at}) AS ?b{at + 1})" for at in range(60))
     query = PREFIXES + f"SELECT ?m ?b60 {{ ?m a ont:Moon ; rdfs:label ?b0 . {steps} }}"
-    expected = expect_answer(link_text("Which moons are there?", None, space.names))
+    expected = derive_expected_answer(link_text("Which moons are there?", None, space.names))
 
     result = SelectResult(("m", "b60"), ())
 
-    assert answer_columns_of(expected, query, result, space.profile) == ("m",)
+    assert choose_answer_columns(expected, query, result, space.profile) == ("m",)

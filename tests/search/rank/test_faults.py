@@ -11,21 +11,21 @@ from tests.search.asking import Known
 
 from askgraph.index.names import Kind
 from askgraph.search.query_pieces import (
-    aggregate,
-    aggregates_of,
-    condition,
-    conditions_in,
-    denied,
-    pattern,
-    patterns_in,
-    query_of,
-    term_of,
-    values_of,
-    variable,
-    variable_of,
+    build_aggregate,
+    build_filter,
+    build_not_exists,
+    build_pattern,
+    build_query,
+    find_aggregates,
+    get_value_variable,
+    get_variable,
+    list_column_values,
+    list_conditions,
+    list_patterns,
+    parse_term,
 )
-from askgraph.search.rank import clusters
-from askgraph.search.rank.faults import Subject, demote_faulty, find_faults
+from askgraph.search.rank import cluster_candidates
+from askgraph.search.rank.faults import FaultContext, demote_faulty, find_faults
 from askgraph.sparql import Bind, Call, Element, Filter, Group, Query
 
 ONT = "https://example.org/space/ontology#"
@@ -40,12 +40,14 @@ UNORBITED = "Which planets have no moons?"
 Spoil = Callable[[Query], Query]
 
 
-def subject(space: Known, question: str, spoil: Spoil = lambda tree: tree) -> Subject:
+def subject(space: Known, question: str, spoil: Spoil = lambda tree: tree) -> FaultContext:
     proposal = space.proposal(question, "en")
-    best = clusters(proposal.candidates)[0].best
+    best = cluster_candidates(proposal.candidates)[0].best
     tree = spoil(best.tree)
-    own = [one for one in best.shown if one in values_of(tree)]
-    return Subject(proposal, replace(best, tree=tree, shown=tuple(own or values_of(tree))))
+    own = [one for one in best.shown if one in list_column_values(tree)]
+    return FaultContext(
+        proposal, replace(best, tree=tree, shown=tuple(own or list_column_values(tree)))
+    )
 
 
 def with_elements(tree: Query, *more: Element) -> Query:
@@ -58,9 +60,9 @@ def keeping(tree: Query, keeps: Callable[[Element], bool]) -> Query:
 
 def bounded(tree: Query, sign: str, value: str | None = None) -> Query:
     """The query with another bound on what its first condition is about."""
-    first = conditions_in(tree.where)[0]
-    values = first.values if value is None else (term_of(value),)
-    return with_elements(tree, condition(first.variable, sign, *values))
+    first = list_conditions(tree.where)[0]
+    values = first.values if value is None else (parse_term(value),)
+    return with_elements(tree, build_filter(first.variable, sign, *values))
 
 
 @for_each("question", [LONG, LARGEST, COUNTED, UNORBITED])
@@ -92,19 +94,25 @@ def test_a_word_that_an_operator_takes_names_no_thing_that_is_missing() -> None:
     )
     question = "What is the average length of the ships?"
     assert find_faults(subject(known, question)) == ()
-    assert "average" in {one.name for one in known.proposal(question, "en").linked.of(Kind.VALUE)}
+    assert "average" in {
+        one.name for one in known.proposal(question, "en").linked.get_links(Kind.VALUE)
+    }
 
 
 def test_things_of_a_thing_are_not_shown_beside_what_is_asked_of_them(space: Known) -> None:
     best = space.best("Who discovered the moons of Uranus?", "en")
-    [whole] = {one.subject for one in patterns_in(best.tree.where)}
+    [whole] = {one.subject for one in list_patterns(best.tree.where)}
     assert whole not in best.shown
     assert len(best.shown) == 1
 
 
 def test_things_are_compared_with_a_thing_whose_name_ends_with_a_number(space: Known) -> None:
-    best = clusters(space.proposal("Was Apollo 11 launched before Apollo 12?", "en").candidates)
-    other = clusters(space.proposal("Was Apollo 13 launched before Apollo 12?", "en").candidates)
+    best = cluster_candidates(
+        space.proposal("Was Apollo 11 launched before Apollo 12?", "en").candidates
+    )
+    other = cluster_candidates(
+        space.proposal("Was Apollo 13 launched before Apollo 12?", "en").candidates
+    )
     assert space.rows(space.query(best[0].best.query)) is True
     assert space.rows(space.query(other[0].best.query)) is False
 
@@ -116,7 +124,7 @@ def test_a_faulty_candidate_makes_room_for_one_near_it(space: Known) -> None:
     found = demote_faulty(replace(proposal, candidates=(spoilt, right)), -0.1).candidates
     assert found[0].tree == right.tree
     assert found[0].features["faulty"] == 0
-    faults = len(find_faults(Subject(proposal, spoilt)))
+    faults = len(find_faults(FaultContext(proposal, spoilt)))
     assert found[1].features["faulty"] == faults > 0
     assert found[1].score == pytest.approx(spoilt.score - 0.1 * faults)
 
@@ -127,10 +135,10 @@ def test_without_faults_in_the_best_no_place_changes(space: Known) -> None:
 
 
 def counted(tree: Query) -> list[tuple[Variable, None]]:
-    return [(variable_of(one), None) for one in aggregates_of(tree)]
+    return [(get_value_variable(one), None) for one in find_aggregates(tree)]
 
 
-APART, OTHER = variable(90), variable(91)
+APART, OTHER = get_variable(90), get_variable(91)
 JUPITER = NamedNode("https://example.org/space/Jupiter")
 SPOILT: list[tuple[str, str, Spoil]] = [
     ("number_missing", LONG, lambda tree: keeping(tree, lambda one: not isinstance(one, Filter))),
@@ -139,15 +147,18 @@ SPOILT: list[tuple[str, str, Spoil]] = [
         LONG,
         lambda tree: with_elements(
             tree,
-            pattern(NamedNode("http://e/1"), f"{ONT}mass", APART),
-            condition(APART, ">", term_of("3")),
+            build_pattern(NamedNode("http://e/1"), f"{ONT}mass", APART),
+            build_filter(APART, ">", parse_term("3")),
         ),
     ),
     (
         "crossed",
         ORBITING,
-        lambda _: query_of(
-            [pattern(OTHER, f"{ONT}orbits", JUPITER), pattern(JUPITER, f"{ONT}mass", APART)],
+        lambda _: build_query(
+            [
+                build_pattern(OTHER, f"{ONT}orbits", JUPITER),
+                build_pattern(JUPITER, f"{ONT}mass", APART),
+            ],
             [OTHER, APART],
         ),
     ),
@@ -160,7 +171,7 @@ SPOILT: list[tuple[str, str, Spoil]] = [
     (
         "contradicts",
         ORBITING,
-        lambda tree: with_elements(tree, denied(patterns_in(tree.where)[0])),
+        lambda tree: with_elements(tree, build_not_exists(list_patterns(tree.where)[0])),
     ),
     (
         "counts_group",
@@ -170,10 +181,10 @@ SPOILT: list[tuple[str, str, Spoil]] = [
     (
         "single_values",
         ORBITING,
-        lambda _: query_of(
-            [pattern(variable(0), f"{ONT}diameter", variable(1))],
-            [variable(0), aggregate("AVG", variable(1))],
-            group=[variable(0)],
+        lambda _: build_query(
+            [build_pattern(get_variable(0), f"{ONT}diameter", get_variable(1))],
+            [get_variable(0), build_aggregate("AVG", get_variable(1))],
+            group=[get_variable(0)],
         ),
     ),
     (
@@ -181,8 +192,8 @@ SPOILT: list[tuple[str, str, Spoil]] = [
         UNORBITED,
         lambda tree: with_elements(
             keeping(tree, lambda one: not isinstance(one, Filter)),
-            pattern(APART, f"{ONT}orbits", variable(0)),
-            denied(pattern(APART, f"{ONT}discoverer", OTHER)),
+            build_pattern(APART, f"{ONT}orbits", get_variable(0)),
+            build_not_exists(build_pattern(APART, f"{ONT}discoverer", OTHER)),
         ),
     ),
     ("columns_missing", LISTED, lambda tree: replace(tree, columns=tree.columns[:1], order=())),
@@ -192,17 +203,17 @@ SPOILT: list[tuple[str, str, Spoil]] = [
 @pytest.mark.parametrize(
     "joins",
     [
-        condition(APART, "<", OTHER),
+        build_filter(APART, "<", OTHER),
         Bind(Call("YEAR", (OTHER,)), APART),
-        query_of([pattern(OTHER, f"{ONT}mass", APART)], [OTHER, APART]),
+        build_query([build_pattern(OTHER, f"{ONT}mass", APART)], [OTHER, APART]),
     ],
     ids=["compared", "computed", "in a sub-query"],
 )
 def test_columns_that_more_than_a_thing_of_the_question_joins_are_not_crossed(
     joins: Element, space: Known
 ) -> None:
-    elements = [pattern(OTHER, f"{ONT}orbits", JUPITER), joins]
-    crossed = query_of(elements, [OTHER, APART])
+    elements = [build_pattern(OTHER, f"{ONT}orbits", JUPITER), joins]
+    crossed = build_query(elements, [OTHER, APART])
     assert "crossed" not in find_faults(subject(space, ORBITING, lambda _: crossed))
 
 
@@ -219,7 +230,7 @@ def test_a_spoilt_query_has_the_fault(
 
 def test_a_number_turned_into_another_unit_is_not_missing(space: Known) -> None:
     def in_metres(tree: Query) -> Query:
-        turned = bounded(tree, conditions_in(tree.where)[0].operator, "3000000")
+        turned = bounded(tree, list_conditions(tree.where)[0].operator, "3000000")
         first = next(one for one in tree.where.elements if isinstance(one, Filter))
         return keeping(turned, lambda one: one is not first)
 
@@ -228,10 +239,10 @@ def test_a_number_turned_into_another_unit_is_not_missing(space: Known) -> None:
 
 def test_a_count_in_a_condition_is_a_number_held(space: Known) -> None:
     def counting(tree: Query) -> Query:
-        count = aggregate("COUNT", variable(7))
-        return query_of(
-            patterns_in(tree.where), values_of(tree), group=[variable(0)],
-            having=[Call(">", (count, term_of("3000")))], order=[(variable(0), False)],
+        count = build_aggregate("COUNT", get_variable(7))
+        return build_query(
+            list_patterns(tree.where), list_column_values(tree), group=[get_variable(0)],
+            having=[Call(">", (count, parse_term("3000")))], order=[(get_variable(0), False)],
         )  # fmt: skip
 
     assert "number_missing" not in find_faults(subject(space, LONG, counting))

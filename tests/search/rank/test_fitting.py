@@ -4,7 +4,7 @@ import pytest
 from tests.search.asking import Known
 from tests.search.question_files import graph_named
 
-from askgraph.search.rank.faults import Subject, find_faults
+from askgraph.search.rank.faults import FaultContext, find_faults
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def town() -> Known:
 def test_a_thing_of_another_kind_is_a_fault(town: Known) -> None:
     proposal = town.proposal("Who performed the May Gala?", "en")
     for candidate in proposal.candidates:
-        wrong = "wrong_kind" in find_faults(Subject(proposal, candidate))
+        wrong = "wrong_kind" in find_faults(FaultContext(proposal, candidate))
         assert wrong == bool(candidate.features["misfit"])
     assert any(candidate.features["misfit"] for candidate in proposal.candidates)
 

@@ -10,15 +10,15 @@ from tests.search.asking import Known
 
 from askgraph.errors import SetupError
 from askgraph.search.pipeline import build_schema, link_text, propose_from_links
-from askgraph.search.query_pieces import denied_in, patterns_in
+from askgraph.search.query_pieces import list_negated_groups, list_patterns
 from askgraph.search.rank import (
+    DEFAULT_RANKING_PATH,
     FEATURES,
-    RANKING,
-    Proposal,
-    Ranking,
-    ranking_text,
+    FeatureWeights,
+    RankedCandidates,
+    format_ranking,
+    load_weights,
     read_ranking,
-    weights_for,
 )
 
 EVEN = dict.fromkeys(FEATURES, 1.0)
@@ -40,22 +40,24 @@ def test_a_ranking_is_read_as_it_was_written(
     graphs: dict[str, dict[str, float]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    ranking = Ranking(weights, graphs)
-    path = _written(tmp_path_factory.mktemp("ranking"), ranking_text(ranking, ["made", "by hand"]))
+    ranking = FeatureWeights(weights, graphs)
+    path = _written(
+        tmp_path_factory.mktemp("ranking"), format_ranking(ranking, ["made", "by hand"])
+    )
 
     assert read_ranking(path) == ranking
 
 
 def test_a_graph_has_its_own_weights_and_any_other_the_common_ones(tmp_path: Path) -> None:
     own = EVEN | {"covered": 7.0}
-    path = _written(tmp_path, ranking_text(Ranking(EVEN, {"zoo": own}), []))
+    path = _written(tmp_path, format_ranking(FeatureWeights(EVEN, {"zoo": own}), []))
 
-    assert weights_for("zoo", str(path)) == own
-    assert weights_for("space", str(path)) == EVEN
+    assert load_weights("zoo", str(path)) == own
+    assert load_weights("space", str(path)) == EVEN
 
 
 def test_the_package_weighs_every_feature_and_no_graph_apart() -> None:
-    ranking = read_ranking(RANKING)
+    ranking = read_ranking(DEFAULT_RANKING_PATH)
 
     assert ranking.weights.keys() == set(FEATURES)
     assert not ranking.graphs
@@ -66,11 +68,11 @@ def test_the_package_weighs_every_feature_and_no_graph_apart() -> None:
     ("text", "said"),
     [
         ("[weights]\ncovered = 1.0\n", "one weight for each feature is needed"),
-        (ranking_text(Ranking(EVEN), []) + "beauty = 1.0\n", "see beauty"),
-        (ranking_text(Ranking(EVEN), []).replace("1.0", "true", 1), "a finite number"),
-        (ranking_text(Ranking(EVEN), []).replace("1.0", "nan", 1), "a finite number"),
-        (ranking_text(Ranking(EVEN), []) + "[graphs]\nzoo = 1\n", "holds no weights"),
-        (ranking_text(Ranking(EVEN), []).replace("1.0", "1" + "0" * 400, 1), "too large"),
+        (format_ranking(FeatureWeights(EVEN), []) + "beauty = 1.0\n", "see beauty"),
+        (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "true", 1), "a finite number"),
+        (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "nan", 1), "a finite number"),
+        (format_ranking(FeatureWeights(EVEN), []) + "[graphs]\nzoo = 1\n", "holds no weights"),
+        (format_ranking(FeatureWeights(EVEN), []).replace("1.0", "1" + "0" * 400, 1), "too large"),
         ("graphs = {}", "'weights'"),
         ("weights =", "holds no weights"),
     ],
@@ -82,7 +84,7 @@ def test_a_file_without_a_ranking_is_told(tmp_path: Path, text: str, said: str) 
 
 def test_a_missing_file_is_told_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"gone\.toml"):
-        weights_for("zoo", str(tmp_path / "gone.toml"))
+        load_weights("zoo", str(tmp_path / "gone.toml"))
 
 
 def test_other_weights_give_another_order(zoo: Known) -> None:
@@ -100,8 +102,10 @@ def test_what_says_and_denies_the_same_is_no_candidate(zoo: Known) -> None:
 
     assert found
     for one in found:
-        said = set(patterns_in(one.tree.where))
-        assert not any(said.issuperset(group.elements) for group in denied_in(one.tree.where))
+        said = set(list_patterns(one.tree.where))
+        assert not any(
+            said.issuperset(group.elements) for group in list_negated_groups(one.tree.where)
+        )
 
 
 def test_of_what_goes_by_the_same_words_the_lesser_known_is_obscure(space: Known) -> None:
@@ -116,6 +120,6 @@ def test_of_what_goes_by_the_same_words_the_lesser_known_is_obscure(space: Known
     assert told["Europa"] > 0.0 == told["Europe"]
 
 
-def _asked(known: Known, question: str, weights: dict[str, float] | None) -> Proposal:
+def _asked(known: Known, question: str, weights: dict[str, float] | None) -> RankedCandidates:
     linked = link_text(question, None, known.names)
     return propose_from_links(linked, build_schema(known.arrays, known.profile), weights=weights)

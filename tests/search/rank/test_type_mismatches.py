@@ -6,7 +6,7 @@ from tests.readings import read_table
 from tests.search.asking import Known
 
 from askgraph.search.pipeline import link_text
-from askgraph.search.rank.expected_answer_type import expect_answer
+from askgraph.search.rank.expected_answer_type import derive_expected_answer
 from askgraph.search.rank.type_mismatches import find_type_mismatches
 from askgraph.sparql.results import SelectResult
 
@@ -28,7 +28,7 @@ def outcome_of(space: Known, query: str) -> SelectResult | bool:
 
 def said(space: Known, question: str, query: str) -> str:
     """All that is said of a query's result."""
-    expected = expect_answer(link_text(question, None, space.names))
+    expected = derive_expected_answer(link_text(question, None, space.names))
     outcome = outcome_of(space, PREFIXES + query)
     return " ".join(find_type_mismatches(expected, PREFIXES + query, outcome, space.profile))
 
@@ -44,7 +44,7 @@ def test_nothing_is_said_of_what_fits(space: Known, question: str, query: str) -
 
 
 def test_nothing_is_said_of_a_query_that_cannot_be_read(space: Known) -> None:
-    expected = expect_answer(link_text("Which moons are there?", None, space.names))
+    expected = derive_expected_answer(link_text("Which moons are there?", None, space.names))
     assert (
         find_type_mismatches(expected, "SELECT ?m {", SelectResult(("m",), ()), space.profile) == ()
     )

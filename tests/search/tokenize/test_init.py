@@ -106,9 +106,9 @@ def test_who_owns_something_is_marked() -> None:
 
 
 def test_a_very_long_text_is_cut_and_says_so() -> None:
-    assert not tokenize("moon " * 120).cut
+    assert not tokenize("moon " * 120).is_truncated
     assert len(tokenize("moon " * 120).tokens) == 120
-    assert tokenize("moon " * 121).cut
+    assert tokenize("moon " * 121).is_truncated
     assert len(tokenize("moon " * 10_000).tokens) == 120
 
 
@@ -148,4 +148,4 @@ def test_last_words_that_want_a_map_say_nothing_of_what_is_asked(text: str, said
     kept = [word.text for at, word in enumerate(reading.tokens) if not reading.is_stop(at)]
     assert set(said.casefold().split()[1:]) <= {word.casefold() for word in kept}
     assert ("map" in said) == any(word in ("map", "Karte", "carte", "mapa") for word in kept)
-    assert reading.wants_map == ("map" not in said)
+    assert reading.is_map_request == ("map" not in said)

@@ -7,7 +7,7 @@ from tests.each import for_each
 
 from askgraph.index.names import Kind, Name, NameIndex
 from askgraph.search.link import link_question
-from askgraph.search.tokenize import form_likeness, question_form, tokenize
+from askgraph.search.tokenize import build_question_form, compare_forms, tokenize
 
 
 @for_each(
@@ -20,7 +20,7 @@ from askgraph.search.tokenize import form_likeness, question_form, tokenize
     ],
 )
 def test_questions_that_ask_alike_have_one_form(one: str, other: str) -> None:
-    assert question_form(one) == question_form(other)
+    assert build_question_form(one) == build_question_form(other)
 
 
 @pytest.mark.parametrize(
@@ -32,27 +32,27 @@ def test_questions_that_ask_alike_have_one_form(one: str, other: str) -> None:
     ],
 )
 def test_questions_that_ask_otherwise_have_other_forms(one: str, other: str) -> None:
-    assert question_form(one) != question_form(other)
+    assert build_question_form(one) != build_question_form(other)
 
 
 def test_an_operator_counts_for_more_than_a_function_word() -> None:
     count, each, plain = map(
-        question_form,
+        build_question_form,
         ("How many moons are there?", "Count all of the planets", "Which moons are there?"),
     )
 
-    assert form_likeness(count, each) < 1
-    assert form_likeness(count, question_form("How many dogs are there?")) == 1
-    assert form_likeness(count, plain) < form_likeness(count, question_form("How many dogs?"))
+    assert compare_forms(count, each) < 1
+    assert compare_forms(count, build_question_form("How many dogs are there?")) == 1
+    assert compare_forms(count, plain) < compare_forms(count, build_question_form("How many dogs?"))
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_likeness_is_a_share_the_same_both_ways_and_whole_of_itself(one: str, other: str) -> None:
-    mine, theirs = question_form(one), question_form(other)
+    mine, theirs = build_question_form(one), build_question_form(other)
 
-    assert 0 <= form_likeness(mine, theirs) <= 1
-    assert form_likeness(mine, theirs) == pytest.approx(form_likeness(theirs, mine))
-    assert form_likeness(mine, mine) == 1
+    assert 0 <= compare_forms(mine, theirs) <= 1
+    assert compare_forms(mine, theirs) == pytest.approx(compare_forms(theirs, mine))
+    assert compare_forms(mine, mine) == 1
 
 
 NAMES = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.each import for_each
 from tests.readings import read_table
 
-from askgraph.search.tokenize import Quantity, Relative, days_from, tokenize
+from askgraph.search.tokenize import Quantity, RelativeTime, compute_days, tokenize
 
 EPOCH = date(1970, 1, 1)
 
@@ -31,15 +31,15 @@ def test_a_number_has_its_value(text: str, language: str, value: str) -> None:
 
 
 def test_spelled_numbers_are_told_from_digits() -> None:
-    assert only("two").spelled
-    assert not only("2").spelled
+    assert only("two").is_spelled
+    assert not only("2").is_spelled
 
 
 @for_each(("text", "language", "first", "last"), read_table(__file__, "days.txt"))
 def test_words_tell_days_if_need_be_from_today(
     text: str, language: str, first: str, last: str
 ) -> None:
-    (quantity,) = tokenize(text, language).on(days("2024-03-31")[0]).quantities
+    (quantity,) = tokenize(text, language).resolve_dates(days("2024-03-31")[0]).quantities
     assert quantity.days == days(first, last)
 
 
@@ -73,17 +73,17 @@ def test_words_without_numbers_have_no_quantities() -> None:
 
 @pytest.mark.parametrize("text", ["What is the last year of the war?", "before 20 years of age"])
 def test_the_last_of_years_and_a_number_of_years_are_no_times(text: str) -> None:
-    assert all(one.days is None for one in tokenize(text, "en").on(0.0).quantities)
+    assert all(one.days is None for one in tokenize(text, "en").resolve_dates(0.0).quantities)
 
 
 @given(away=st.integers(-1200, 1200), today=st.integers(-100_000, 100_000))
 def test_months_lie_end_to_end(away: int, today: int) -> None:
-    this = days_from(Relative("months", away), float(today))
-    following = days_from(Relative("months", away + 1), float(today))
+    this = compute_days(RelativeTime("months", away), float(today))
+    following = compute_days(RelativeTime("months", away + 1), float(today))
 
     assert this is not None and following is not None
     assert this[1] + 1 == following[0]
 
 
 def test_before_the_first_year_there_is_nothing() -> None:
-    assert days_from(Relative("years", -5000), 0.0) is None
+    assert compute_days(RelativeTime("years", -5000), 0.0) is None

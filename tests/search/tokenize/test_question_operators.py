@@ -6,7 +6,7 @@ from askgraph.evaluation.runs.one_question import trace_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.methods.graph_search import GraphSearch
 from askgraph.search.tokenize import tokenize
-from askgraph.search.tokenize.question_operators import detect_operators, held_text
+from askgraph.search.tokenize.question_operators import detect_operators, find_matched_text
 from askgraph.trace import Answer, Question
 from askgraph.workspace.run_sync import result_of
 
@@ -30,8 +30,8 @@ def test_an_answer_tells_its_columns_and_its_order(
 
 def held(question: str) -> str | None:
     reading = tokenize(question)
-    for operator in detect_operators(reading).of("containing", "starting", "ending"):
-        at = held_text(reading, operator.positions)
+    for operator in detect_operators(reading).get_operators("containing", "starting", "ending"):
+        at = find_matched_text(reading, operator.positions)
         if at is not None:
             return reading.text[reading.tokens[at.start].start : reading.tokens[at.stop - 1].end]
     return None

@@ -12,13 +12,13 @@ from tests.each import for_each
 from askgraph.index.names import folded, stem, tokens
 from askgraph.search.tokenize.word_lists import (
     LANGUAGES,
-    detected_language,
-    head_of,
-    kind_words,
-    kinds_of_names,
-    shared_words,
-    signs_in,
-    word_list,
+    detect_language,
+    find_head,
+    find_kind_signs,
+    get_name_kinds,
+    get_shared_words,
+    get_word_list,
+    load_kind_words,
 )
 
 DEGREES = {"plain", "comparative", "superlative"}
@@ -60,23 +60,23 @@ def test_all_lists_have_the_keys_of_the_english_one(language: str, path: tuple[s
 
 @for_each("language", LANGUAGES)
 def test_no_list_is_empty(language: str) -> None:
-    words = word_list(language)
+    words = get_word_list(language)
     assert words.language == language
-    assert len(words.stop) > 50
+    assert len(words.stop_words) > 50
     assert all(words.operators.values())
-    assert all(words.asks.values())
+    assert all(words.question_words.values())
     assert all(words.clauses.values()) and all(words.yes_or_no.values())
-    assert words.minus and words.synonyms and words.naming
+    assert words.minus_phrases and words.synonyms and words.naming
     assert len(words.measures) > 50
 
 
 @for_each("language", LANGUAGES)
 def test_all_months_and_the_numbers_from_two_to_twelve_are_there(language: str) -> None:
-    words = word_list(language)
+    words = get_word_list(language)
     assert set(words.months.values()) == set(range(1, 13))
-    assert set(range(2, 13)) <= set(words.units.values())
+    assert set(range(2, 13)) <= set(words.number_words.values())
     assert set(range(1, 11)) <= set(words.ordinals.values())
-    assert {1e3, 1e6, 1e9} <= set(words.scales.values())
+    assert {1e3, 1e6, 1e9} <= set(words.number_scales.values())
 
 
 @for_each("language", LANGUAGES)
@@ -89,8 +89,10 @@ def test_an_adjective_has_all_degrees_and_something_to_measure(language: str) ->
 
 @for_each("language", LANGUAGES)
 def test_phrases_are_written_as_questions_are_read(language: str) -> None:
-    words = word_list(language)
-    listed = [p for group in (words.operators, words.asks) for ps in group.values() for p in ps]
+    words = get_word_list(language)
+    listed = [
+        p for group in (words.operators, words.question_words) for ps in group.values() for p in ps
+    ]
     listed += [measure.phrase for measure in words.measures]
     assert all(part == folded(part) for phrase in listed for part in phrase)
     assert all(tokens(" ".join(phrase)) == phrase for phrase in listed)
@@ -98,7 +100,7 @@ def test_phrases_are_written_as_questions_are_read(language: str) -> None:
 
 @for_each("language", LANGUAGES)
 def test_synonyms_are_stems_and_go_both_ways(language: str) -> None:
-    synonyms = word_list(language).synonyms
+    synonyms = get_word_list(language).synonyms
     assert all(word == stem(word) for word in synonyms)
     assert all(one in synonyms[other] for one, others in synonyms.items() for other in others)
     assert all(word not in others for word, others in synonyms.items())
@@ -106,26 +108,26 @@ def test_synonyms_are_stems_and_go_both_ways(language: str) -> None:
 
 @for_each("language", LANGUAGES)
 def test_the_longest_phrase_of_a_word_comes_first(language: str) -> None:
-    for pairs in word_list(language).phrases.values():
+    for pairs in get_word_list(language).operators_by_first_word.values():
         sizes = [len(phrase) for phrase, _ in pairs]
         assert sizes == sorted(sizes, reverse=True)
 
 
 def test_the_shared_words_hold_the_function_words_of_each_language_and_words_of_names() -> None:
-    shared = shared_words()
-    assert set(shared.stop) == set(LANGUAGES)
-    assert shared.roman[19] == "xx"
+    shared = get_shared_words()
+    assert set(shared.stop_words) == set(LANGUAGES)
+    assert shared.roman_numerals[19] == "xx"
     assert shared.names["subject"] == {"of"}
     assert all(shared.names.values()) and all(shared.endings.values())
 
 
 def test_an_unknown_language_takes_the_english_list() -> None:
-    assert word_list("tlh").language == "en"
+    assert get_word_list("tlh").language == "en"
 
 
 def test_a_text_without_function_words_counts_as_english() -> None:
-    assert detected_language(["富士山"]) == "en"
-    assert detected_language([]) == "en"
+    assert detect_language(["富士山"]) == "en"
+    assert detect_language([]) == "en"
 
 
 KINDS = {"persons", "bodies", "places", "times"}
@@ -154,31 +156,31 @@ KINDS = {"persons", "bodies", "places", "times"}
     ],
 )
 def test_a_name_tells_the_kind_by_its_head(name: str, language: str, kind: str) -> None:
-    assert kind in kinds_of_names([(name, language)])
+    assert kind in get_name_kinds([(name, language)])
 
 
 @for_each("name", ["weight", "rocket", "country club member fee", "orbit", ""])
 def test_a_name_of_something_else_tells_no_person(name: str) -> None:
-    assert "persons" not in kinds_of_names([(name, "en")])
+    assert "persons" not in get_name_kinds([(name, "en")])
 
 
 def test_what_a_name_is_of_is_not_its_head() -> None:
-    assert "places" not in kinds_of_names([("mayor of the city", "en")])
+    assert "places" not in get_name_kinds([("mayor of the city", "en")])
 
 
 def test_predicates_that_only_persons_have_are_signs_of_them() -> None:
-    assert signs_in(frozenset({"date", "birth"})) == {"persons"}
-    assert signs_in(frozenset({"latitude"})) == {"places"}
-    assert not signs_in(frozenset({"weight"}))
+    assert find_kind_signs(frozenset({"date", "birth"})) == {"persons"}
+    assert find_kind_signs(frozenset({"latitude"})) == {"places"}
+    assert not find_kind_signs(frozenset({"weight"}))
 
 
 @given(st.text(max_size=30), st.sampled_from(["", "en", "de", "es", "fr"]))
 def test_any_text_has_a_head_and_kinds_of_the_lists(text: str, language: str) -> None:
-    assert isinstance(head_of(text, language), str)
-    assert kinds_of_names([(text, language)]) <= KINDS
+    assert isinstance(find_head(text, language), str)
+    assert get_name_kinds([(text, language)]) <= KINDS
 
 
 def test_each_list_has_words() -> None:
-    words = kind_words()
+    words = load_kind_words()
     assert set().union(*words.stems.values()) == KINDS
     assert all(words.endings.values()) and all(words.signs.values())

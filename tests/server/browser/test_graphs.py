@@ -27,7 +27,7 @@ from tests.server.browser.watched import (
 )
 
 from askgraph import sample
-from askgraph.graph.glossary import Entry
+from askgraph.graph.glossary import GlossaryEntry
 from askgraph.server.graphs import jobs
 from askgraph.server.graphs.worker import AddedView, Doing, Task, add_in_process
 from askgraph.workspace import Workspace
@@ -308,10 +308,10 @@ def test_a_word_is_taught_and_the_question_asked_again(watch: Watch, fleet: Work
 def test_what_was_taught_is_listed_taken_away_and_put_back(watch: Watch, fleet: Workspace) -> None:
     fleet.teach(
         "fleet",
-        Entry("haulers", ("car", "lorry")),
-        Entry("boats", same_as="ship"),
-        Entry("tubs", same_as="boats"),
-        Entry("light fleet", query="SELECT ?v { ?v o:weight 900 }"),
+        GlossaryEntry("haulers", ("car", "lorry")),
+        GlossaryEntry("boats", same_as="ship"),
+        GlossaryEntry("tubs", same_as="boats"),
+        GlossaryEntry("light fleet", query="SELECT ?v { ?v o:weight 900 }"),
         instructions="Weights are in kilograms.",
     )
     kept = fleet.glossary("fleet")
@@ -326,7 +326,7 @@ def test_what_was_taught_is_listed_taken_away_and_put_back(watch: Watch, fleet: 
     expect(words).to_have_count(3)
     undo = page.get_by_role("button", name="Undo")
     expect(undo).to_be_focused()
-    assert fleet.glossary("fleet").of("haulers") is None
+    assert fleet.glossary("fleet").find_entry("haulers") is None
     page.keyboard.press("Enter")
     expect(words).to_have_count(4)
     expect(undo).to_have_count(0)
@@ -808,7 +808,7 @@ def test_a_language_is_chosen_kept_and_writes_as_its_people_do(
     expect(page.locator(".method-choices label")).to_have_count(len(served))
     for method in served:
         expect(page.locator(".method-choices")).not_to_contain_text(method["words"])
-    fleet.teach("fleet", Entry("boats", same_as="ship"))
+    fleet.teach("fleet", GlossaryEntry("boats", same_as="ship"))
     page.goto(f"{watch.address}/graphs/fleet")
     words = page.get_by_role("list", name="Gelernte Wörter")
     words.get_by_role("button").click()

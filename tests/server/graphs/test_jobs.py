@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from askgraph.atomic_files import locked
+from askgraph.atomic_files import lock_file
 from askgraph.server.auth import Limits, NotAllowed, Principal
 from askgraph.server.graphs.jobs import NewGraph, check_room
 from askgraph.server.graphs.uploads import Sent, clear_graph, store_files, upload_folder
@@ -24,7 +24,9 @@ async def test_jobs_that_end_early(tmp_path: Path) -> None:
     folder = upload_folder(tmp_path, new.job)
     sent = [Sent("moons.nt", io.BytesIO(MOON + b"#" * 2**21))]
     async with open_hub(ServeSettings(upload_mb=1), Workspace(tmp_path)) as hub:
-        with locked(tmp_path / "uploads" / ".locks" / "large"):  # what it leaves cannot be cleared
+        with lock_file(
+            tmp_path / "uploads" / ".locks" / "large"
+        ):  # what it leaves cannot be cleared
             await hub.jobs.begin(new, ANN, lambda: store_files(sent, folder))
             while (await hub.jobs.view(new.job, ANN)).state != "failed":  # noqa: ASYNC110
                 await asyncio.sleep(0.02)

@@ -11,7 +11,7 @@ from tests.each import for_each
 
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.graph.arrays import build_arrays
-from askgraph.graph.enrichment import path_pairs
+from askgraph.graph.enrichment import evaluate_path
 from askgraph.sparql import Path, Predicate
 from askgraph.sparql.rewrite.virtual import read_path, written_out
 from askgraph.sparql.serializer import text_of
@@ -99,8 +99,8 @@ def test_written_out_it_gives_what_the_triples_would(
     arrays = build_arrays(triples)
     full = list(triples)
     for iri, path in paths.items():
-        for source, target in zip(*path_pairs(arrays, path, limit=1000), strict=True):
-            ends = (arrays.terms.term(int(source)), arrays.terms.term(int(target)))
+        for source, target in zip(*evaluate_path(arrays, path, limit=1000), strict=True):
+            ends = (arrays.terms.get_term(int(source)), arrays.terms.get_term(int(target)))
             full.append(Triple(ends[0], NamedNode(iri), ends[1]))  # type: ignore[arg-type]
 
     written = written_out(HEAD + query, paths)
@@ -198,13 +198,13 @@ def test_what_is_no_path_is_refused(text: str) -> None:
 def test_a_path_that_may_be_empty_links_nothing(text: str) -> None:
     arrays = build_arrays([Triple(NODES[0], OWN[0], NODES[1])])
     with pytest.raises(SetupError, match="may be empty"):
-        path_pairs(arrays, read_path(text, {"": PLACE}), limit=10)
+        evaluate_path(arrays, read_path(text, {"": PLACE}), limit=10)
 
 
 def test_a_path_that_links_too_much_is_refused_with_its_name() -> None:
     arrays = build_arrays([Triple(one, OWN[0], other) for one in NODES for other in NODES])
     path = read_path(":p/:p", {"": PLACE})
 
-    assert len(path_pairs(arrays, path, limit=64)[0]) == 16
+    assert len(evaluate_path(arrays, path, limit=64)[0]) == 16
     with pytest.raises(SetupError, match=text_of(OWN[0])):
-        path_pairs(arrays, path, limit=15)
+        evaluate_path(arrays, path, limit=15)

@@ -92,7 +92,7 @@ class Finding:
         alike = [one for one in self.proposals if one.iri and _nearly(self.term, one.iri)]
         return self.kind in _NAMED and len(alike) == 1 and alike[0] is self.proposals[0]
 
-    def json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return the finding as plain values."""
         return asdict(self) | {"kind": self.kind.value}
 
@@ -147,10 +147,10 @@ class Validation:
         """Return all as plain values."""
         return {
             "query": self.query,
-            "findings": [finding.json() for finding in self.findings],
+            "findings": [finding.to_json() for finding in self.findings],
             "repaired": self.repaired,
             "repairs": [asdict(repair) for repair in self.repairs],
-            "remaining": [finding.json() for finding in self.remaining],
+            "remaining": [finding.to_json() for finding in self.remaining],
         }
 
 

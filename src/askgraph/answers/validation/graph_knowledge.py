@@ -66,14 +66,14 @@ class _Resources:
     graph: KnowledgeGraph | None
 
     def sorts(self, iri: str) -> Sorts | None:
-        at, kind = self.arrays.terms.iri(iri), self.arrays.number(RDF_TYPE)
+        at, kind = self.arrays.terms.find_iri(iri), self.arrays.get_predicate_number(RDF_TYPE)
         if at is None:
             return None
         if kind is None:
             return frozenset([UNTYPED])
         classes = self.arrays.step(np.array([at], dtype=np.int32), kind).tolist()
         terms = self.arrays.terms
-        return frozenset(terms.value(one) for one in classes if terms.is_iri(one)) or frozenset(
+        return frozenset(terms.get_value(one) for one in classes if terms.is_iri(one)) or frozenset(
             [UNTYPED]
         )
 
@@ -93,15 +93,15 @@ class _Kinds:
         numbers = np.zeros(len(arrays.terms), dtype=np.int32)
         numbers[: arrays.terms.first_iri] = -1
         known: dict[Sorts, int] = {frozenset([UNTYPED]): 0}
-        kind = arrays.number(RDF_TYPE)
+        kind = arrays.get_predicate_number(RDF_TYPE)
         if kind is not None:
             names: dict[int, str] = {}
             classes: dict[int, list[str]] = defaultdict(list)
-            pairs = arrays.pairs(arrays.ends(kind), kind)
+            pairs = arrays.get_edges(arrays.get_ends(kind), kind)
             for node, one in zip(*(part.tolist() for part in pairs), strict=True):
                 if arrays.terms.is_iri(one):
                     if one not in names:
-                        names[one] = arrays.terms.value(one)
+                        names[one] = arrays.terms.get_value(one)
                     classes[node].append(names[one])
             for node, listed in classes.items():
                 numbers[node] = known.setdefault(frozenset(listed), len(known))
@@ -117,22 +117,22 @@ def _together(kinds: _Kinds) -> dict[str, Sorts]:
 
 
 def _hierarchy(arrays: GraphArrays) -> dict[str, list[str]]:
-    number = arrays.number(RDFS_SUB_CLASS_OF)
+    number = arrays.get_predicate_number(RDFS_SUB_CLASS_OF)
     if number is None:
         return {}
     terms, found = arrays.terms, defaultdict[str, list[str]](list)
-    pairs = arrays.pairs(arrays.ends(number), number)
+    pairs = arrays.get_edges(arrays.get_ends(number), number)
     for below, above in zip(*(part.tolist() for part in pairs), strict=True):
         if terms.is_iri(below) and terms.is_iri(above):
-            found[terms.value(below)].append(terms.value(above))
+            found[terms.get_value(below)].append(terms.get_value(above))
     return dict(found)
 
 
 def _exact(use: PredicateUse, arrays: GraphArrays, kinds: _Kinds) -> PredicateUse:
-    number = arrays.number(use.iri)
+    number = arrays.get_predicate_number(use.iri)
     if number is None:
         return use
-    pairs = arrays.pairs(arrays.ends(number), number)
+    pairs = arrays.get_edges(arrays.get_ends(number), number)
     both = np.stack([kinds.numbers[part] for part in pairs], axis=1)
     links: dict[str, set[str]] = defaultdict(set)
     for source, target in np.unique(both, axis=0).tolist():

@@ -95,15 +95,15 @@ def list_texts(
     iri: str, arrays: GraphArrays, predicates: Sequence[str]
 ) -> list[tuple[str, str | None]]:
     """Return the texts, with their languages, that the first of some predicates gives a thing."""
-    node = arrays.terms.iri(iri)
+    node = arrays.terms.find_iri(iri)
     if node is None:
         return []
     for predicate in predicates:
-        if (number := arrays.number(predicate)) is None:
+        if (number := arrays.get_predicate_number(predicate)) is None:
             continue
         values = arrays.step(np.array([node], dtype=np.int32), number).tolist()
         texts = [
-            split_literal(arrays.terms.text(value))
+            split_literal(arrays.terms.get_text(value))
             for value in values
             if arrays.terms.is_literal(value)
         ]
@@ -215,14 +215,14 @@ def _find_differing(
     values: dict[int, dict[str, str]] = defaultdict(dict)
     links: set[int] = set()
     for iri in namesakes:
-        if (number := arrays.terms.iri(iri)) is None:
+        if (number := arrays.terms.find_iri(iri)) is None:
             continue
         node = np.array([number], dtype=np.int32)
-        for predicate in arrays.present(node):
+        for predicate in arrays.get_predicates(node):
             ends = arrays.step(node, predicate).tolist()
-            if len(ends) != 1 or arrays.iri_of(predicate) in ignored:
+            if len(ends) != 1 or arrays.get_predicate_iri(predicate) in ignored:
                 continue
-            text: str | None = arrays.terms.value(ends[0])
+            text: str | None = arrays.terms.get_value(ends[0])
             if arrays.terms.is_iri(ends[0]):
                 text = best_label(list_texts(text or "", arrays, naming), languages)
                 links.add(predicate)

@@ -17,7 +17,7 @@ from askgraph.answers.verbalize.phrases import (
 )
 from askgraph.answers.verbalize.schema_facts import NO_FACTS, PropertyFacts
 from askgraph.graph.glossary import Wording
-from askgraph.graph.measures import unit_of_text, unit_said
+from askgraph.graph.measures import detect_unit, parse_unit
 from askgraph.sparql import english
 
 Kind = Literal["noun", "count", "verb", "participle", "dated", "relation", "place", "any"]
@@ -299,16 +299,16 @@ def split_unit(noun: str) -> tuple[str, str]:
     >>> split_unit("height cm")
     ('height', 'cm')
     """
-    unit = unit_said([noun])
+    unit = detect_unit([noun])
     bracketed = re.fullmatch(r"(.+?) ?[(\[](.+)[)\]]", noun)
-    if unit is None or (bracketed and unit_of_text(bracketed[2]) is None):
+    if unit is None or (bracketed and parse_unit(bracketed[2]) is None):
         return noun, ""
     words = noun.split()
     if bracketed:
         words = [*bracketed[1].split(), bracketed[2]]
     for start in range(1, len(words)):
         name = " ".join(words[start:])
-        if (found := unit_of_text(name)) is not None:
+        if (found := parse_unit(name)) is not None:
             rest = words[: start - (words[start - 1] == "in" and start > 1)]
             return " ".join(rest), found.sign or name
     return noun, ""

@@ -9,7 +9,7 @@ from askgraph.answers.verbalize.phrases import is_person_noun
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.glossary import Wording
-from askgraph.graph.measures import Unit, unit_said
+from askgraph.graph.measures import Unit, detect_unit
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import best_label, words_of_local_name
@@ -101,7 +101,7 @@ def find_unit(predicate: PredicateProfile, arrays: GraphArrays | None) -> Unit |
         return None
     names = [*(text for text, _ in predicate.names), predicate.iri]
     texts = [] if arrays is None else list_texts(predicate.iri, arrays, v.DESCRIPTION_PREDICATES)
-    return unit_said(names, [text for text, _ in texts])
+    return detect_unit(names, [text for text, _ in texts])
 
 
 @lru_cache(maxsize=16)

@@ -1,8 +1,8 @@
-"""Readers of the public formats of benchmarks.
+"""Readers of the public benchmark formats.
 
-Adding a benchmark is adding a class to `json_records`, if its records are JSON objects, and its
-name to the table of `askgraph.plugins`; else one file whose `__all__` names one class that fits
-`Benchmark`. A sample file belongs into `tests/contracts/benchmark_samples`.
+To add a benchmark whose records are JSON objects, add a class to `json_records` and its name to
+the table of `askgraph.plugins`. For any other format, add one file whose `__all__` names one class
+that fits `Benchmark`. Put a sample file in `tests/contracts/benchmark_samples`.
 """
 
 from collections.abc import Mapping
@@ -14,42 +14,60 @@ from askgraph.evaluation.questions import GoldQuestion
 
 
 @dataclass(frozen=True)
-class Unreadable:
-    """An item that is no question we could ask or score: where it stands, and why."""
+class UnreadableItem:
+    """An item that cannot be asked or scored.
 
-    place: str
+    Attributes:
+        place: Where the item is: file and line or number.
+        reason: Why it cannot be used.
+    """
+
+    location: str
     reason: str
 
 
 @dataclass(frozen=True)
-class Contents:
-    """What a file or folder holds: its questions in file order, and what could not be read.
+class BenchmarkContents:
+    """The contents of a file or folder.
 
-    `graph` names the graph that the questions are about (`wikidata`, `dbpedia`, …), None if the
-    file does not say; `prefixes` are those that its gold queries may use without declaring them.
+    Attributes:
+        questions: The questions in file order.
+        unreadable: The items that could not be read.
+        graph: The graph that the questions are about (`wikidata`, `dbpedia`, …), if known.
+        prefixes: Prefixes that the gold queries may use without declaring them.
     """
 
     questions: tuple[GoldQuestion, ...]
-    unreadable: tuple[Unreadable, ...] = ()
+    unreadable: tuple[UnreadableItem, ...] = ()
     graph: str | None = None
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
 
 class Benchmark(Protocol):
-    """A format. `title` is for people; `splits` are the usual ones."""
+    """A benchmark format.
+
+    Attributes:
+        title: Name for display.
+        splits: Names of the usual splits.
+    """
 
     title: ClassVar[str]
     splits: ClassVar[tuple[str, ...]]
 
-    def recognises(self, path: Path, head: str) -> bool:
-        """Return whether this is a file of this format, by its name and its first characters."""
+    def can_read(self, path: Path, head: str) -> bool:
+        """Return whether a file has this format, judged by its name and first characters."""
         ...
 
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all items; what cannot be read is listed, never skipped. `SetupError` for no file.
+    def read(self, path: Path, *, language: str | None = None) -> BenchmarkContents:
+        """Read all items, and list those that cannot be read.
 
-        `language` chooses among the texts of an item: a language code (`de` also takes `de-AT`),
-        `*` for all of them, each a question of its own, or None for English if there is English,
-        else the first, unless the class says otherwise.
+        Args:
+            path: A file, folder or archive.
+            language: Which text of an item to ask: a language code (`de` also matches `de-AT`),
+                `*` for all of them, each as a question of its own, or None for English if present,
+                else the first, unless the class documents another default.
+
+        Raises:
+            SetupError: The file cannot be read.
         """
         ...

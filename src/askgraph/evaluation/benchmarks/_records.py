@@ -1,4 +1,4 @@
-"""Records of a benchmark's file, and the questions that they make: texts, ids, unreadable items."""
+"""Conversion of benchmark records to questions: texts, ids, stored answers, unreadable items."""
 
 import json
 import re
@@ -11,128 +11,133 @@ from typing import TypeVar
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from askgraph.errors import SetupError
-from askgraph.evaluation import Table
-from askgraph.evaluation.benchmarks import Contents, Unreadable
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.benchmarks import BenchmarkContents, UnreadableItem
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.graph.archives import plain_name, text_of
+from askgraph.graph.archives import get_plain_name, read_text
 from askgraph.sparql.comparison import cell_of_json, cell_of_term
 from askgraph.sparql.prefixes import TABLES
 from askgraph.sparql.results import SelectResult, Term
 
 Item = tuple[str, GoldQuestion | str]
-"""Where an item stands; the question, or the reason why there is none."""
+"""The location of an item, and its question or the reason why it has none."""
 
-Given = TypeVar("Given")
+RawRecord = TypeVar("RawRecord")
 
 _PROLOGUE = r"(?:\s|\#[^\n]*(?:\n|$)|PREFIX\s[^<>]*<[^<>]*>|BASE\s*<[^<>]*>|DEFINE\s[^\n]*\n)*"
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})")
+_UNICODE_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _FORM = re.compile(_PROLOGUE + r"(CONSTRUCT|DESCRIBE)\b", re.IGNORECASE)
 
 
-class Unfit(Exception):
-    """The item is no question we could ask or score; the text says why."""
+class UnusableItemError(Exception):
+    """The item cannot be asked or scored; the message states why."""
 
 
 @dataclass(frozen=True)
-class Text:
-    """One wording of a question; the language is None if the file does not say."""
+class QuestionText:
+    """One wording of a question; the language is None if unknown."""
 
-    string: str
+    text: str
     language: str | None = None
 
 
-def each(
-    records: Iterable[tuple[str, Given | str]], read: Callable[[str, Given], Iterable[Item]]
+def read_records(
+    records: Iterable[tuple[str, RawRecord | str]],
+    read_record: Callable[[str, RawRecord], Iterable[Item]],
 ) -> Iterator[Item]:
-    """Read every record; one that is `Unfit`, or a reason already, becomes its reason."""
-    for place, record in records:
+    """Read every record; an unusable record yields its reason instead of a question."""
+    for location, record in records:
         if isinstance(record, str):
-            yield place, record
+            yield location, record
             continue
         try:
-            found = list(read(place, record))
-        except Unfit as unfit:
-            found = [(place, str(unfit))]
-        yield from found
+            items = list(read_record(location, record))
+        except UnusableItemError as error:
+            items = [(location, str(error))]
+        yield from items
 
 
-def wordings(
-    place: str, question: GoldQuestion, texts: Sequence[Text], language: str | None
+def expand_wordings(
+    location: str, question: GoldQuestion, texts: Sequence[QuestionText], language: str | None
 ) -> Iterator[Item]:
-    """Yield the question once for each wording that is asked for.
+    """Yield the question once per requested wording.
 
-    If that are several, their ids end in `@` and the language and, for several in one language,
-    in `#` and a number.
+    The ids of several wordings end in `@` and the language and, for several wordings in one
+    language, in `#` and a number.
     """
-    there = [text for text in texts if text.string.strip()]
-    if not there:
-        raise Unfit("it has no text")
+    available = [text for text in texts if text.text.strip()]
+    if not available:
+        raise UnusableItemError("it has no text")
     if language == "*":
-        chosen = list(there)
+        chosen = list(available)
     elif language is None:
-        english = [text for text in there if _speaks(text, "en")]
-        chosen = english or [text for text in there if text.language == there[0].language]
+        english = [text for text in available if _has_language(text, "en")]
+        chosen = english or [text for text in available if text.language == available[0].language]
     else:
-        found = [text for text in there if _speaks(text, language)]
+        matching = [text for text in available if _has_language(text, language)]
         # A text without a language may be in any.
-        chosen = found or [text for text in there if text.language is None]
+        chosen = matching or [text for text in available if text.language is None]
     if not chosen:
-        known = ", ".join(dict.fromkeys(text.language or "none" for text in there))
-        raise Unfit(f"no text in {language!r}; it has {known}")
-    for suffix, text in zip(_suffixes(chosen), chosen, strict=True):
-        asked = replace(question, id=question.id + suffix, text=text.string, language=text.language)
-        yield place, asked
+        languages = ", ".join(dict.fromkeys(text.language or "none" for text in available))
+        raise UnusableItemError(f"no text in {language!r}; it has {languages}")
+    for suffix, text in zip(_build_id_suffixes(chosen), chosen, strict=True):
+        worded_question = replace(
+            question, id=question.id + suffix, text=text.text, language=text.language
+        )
+        yield location, worded_question
 
 
-def gathered(
+def collect_contents(
     items: Iterable[Item], *, graph: str | None = None, prefixes: Mapping[str, str] | None = None
-) -> Contents:
-    """Sort items into questions and what is listed; a repeated id gets `~2`, `~3`, …"""
+) -> BenchmarkContents:
+    """Sort items into questions and unreadable items; repeated ids get `~2`, `~3`, … appended."""
     questions: list[GoldQuestion] = []
-    unreadable: list[Unreadable] = []
-    times: dict[str, int] = {}
-    for place, found in items:
-        reason = found if isinstance(found, str) else _what_is_missing(found)
+    unreadable: list[UnreadableItem] = []
+    id_counts: dict[str, int] = {}
+    for location, item in items:
+        reason = item if isinstance(item, str) else _find_defect(item)
         if reason is not None:
-            unreadable.append(Unreadable(place, reason))
-        elif isinstance(found, GoldQuestion):
-            identity = found.id
-            own, number = identity, 1
-            while own in times:
-                number = times[identity] = times.get(identity, 1) + 1
-                own = f"{identity}~{number}"
-            times[own] = 1
-            questions.append(replace(found, id=own))
-    return Contents(tuple(questions), tuple(unreadable), graph, prefixes or {})
+            unreadable.append(UnreadableItem(location, reason))
+        elif isinstance(item, GoldQuestion):
+            identity = item.id
+            unique_id, number = identity, 1
+            while unique_id in id_counts:
+                number = id_counts[identity] = id_counts.get(identity, 1) + 1
+                unique_id = f"{identity}~{number}"
+            id_counts[unique_id] = 1
+            questions.append(replace(item, id=unique_id))
+    return BenchmarkContents(tuple(questions), tuple(unreadable), graph, prefixes or {})
 
 
-def split_in(path: Path, splits: Iterable[str]) -> str | None:
-    """Return the split that a file's name has as a word, or that its folder is named for."""
-    words = set(re.findall(r"[a-z]+", plain_name(path)))
+def detect_split(path: Path, splits: Iterable[str]) -> str | None:
+    """Return the split that occurs as a word in a file's name or equals its folder's name."""
+    words = set(re.findall(r"[a-z]+", get_plain_name(path)))
     folder = path.parent.name.lower()
     return next((split for split in splits if split in words or split == folder), None)
 
 
-def _speaks(text: Text, language: str) -> bool:
-    tag, wanted = (text.language or "").lower(), language.lower()
-    return tag == wanted or tag.startswith(f"{wanted}-")
+def _has_language(text: QuestionText, language: str) -> bool:
+    tag, requested = (text.language or "").lower(), language.lower()
+    return tag == requested or tag.startswith(f"{requested}-")
 
 
-def _suffixes(texts: Sequence[Text]) -> list[str]:
+def _build_id_suffixes(texts: Sequence[QuestionText]) -> list[str]:
     if len(texts) == 1:
         return [""]
     languages = [text.language for text in texts]
     if len(set(languages)) == 1:
         return [f"#{number}" for number in range(1, len(texts) + 1)]
     suffixes = []
-    for at, language in enumerate(languages):
-        number = f"#{languages[: at + 1].count(language)}" if languages.count(language) > 1 else ""
+    for index, language in enumerate(languages):
+        number = (
+            f"#{languages[: index + 1].count(language)}" if languages.count(language) > 1 else ""
+        )
         suffixes.append(f"@{language or 'none'}{number}")
     return suffixes
 
 
-def _what_is_missing(question: GoldQuestion) -> str | None:
+def _find_defect(question: GoldQuestion) -> str | None:
     if not question.text.strip():
         return "it has no text"
     if _SURROGATE.search(question.text):
@@ -146,18 +151,22 @@ def _what_is_missing(question: GoldQuestion) -> str | None:
 
 Record = Mapping[str, object]
 
-_KEY = re.compile(r'"([^"\\\n]{1,40})"\s*:')
+_JSON_KEY = re.compile(r'"([^"\\\n]{1,40})"\s*:')
 
 
-def keys_in(head: str) -> frozenset[str]:
-    """Return the keys, at any depth, of the beginning of a JSON text."""
-    return frozenset(_KEY.findall(head))
+def find_keys(head: str) -> frozenset[str]:
+    """Return the JSON keys, at any depth, in the beginning of a file."""
+    return frozenset(_JSON_KEY.findall(head))
 
 
-def loaded(path: Path) -> object:
-    """Return the content of a JSON file; `SetupError` with the line if it is not JSON."""
+def load_json(path: Path) -> object:
+    """Load a JSON file.
+
+    Raises:
+        SetupError: The file is not JSON; the message names the line.
+    """
     try:
-        content: object = json.loads(text_of(path))
+        content: object = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise SetupError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from error
     except (ValueError, RecursionError) as error:
@@ -165,81 +174,89 @@ def loaded(path: Path) -> object:
     return content
 
 
-def listed(path: Path, *, key: str | None = None) -> Iterator[tuple[str, Record | str]]:
-    """Yield the objects of a JSON list, or of the list under a key, each with its place."""
-    content = loaded(path)
+def iterate_json_list(path: Path, *, key: str | None = None) -> Iterator[tuple[str, Record | str]]:
+    """Yield the objects of a JSON list, or of the list under a key, each with its location."""
+    content = load_json(path)
     if key is not None:
         if not isinstance(content, dict) or key not in content:
             raise SetupError(f"{path}: expected an object with {key!r}")
         content = content[key]
     if not isinstance(content, list):
         raise SetupError(f"{path}: expected a list of objects{f' in {key!r}' if key else ''}")
-    yield from numbered(path, content)
+    yield from number_records(path, content)
 
 
-def numbered(path: Path, records: list[object]) -> Iterator[tuple[str, Record | str]]:
-    """Yield records with their place; one that is no object becomes a reason."""
+def number_records(path: Path, records: list[object]) -> Iterator[tuple[str, Record | str]]:
+    """Yield records with their location; a record that is not an object yields a reason."""
     for number, record in enumerate(records, start=1):
-        found = record if isinstance(record, dict) else "it is no object"
-        yield f"{path}, item {number}", found
+        item = record if isinstance(record, dict) else "it is no object"
+        yield f"{path}, item {number}", item
 
 
-def lines(path: Path) -> Iterator[tuple[str, Record | str]]:
-    """Yield the objects of a file with one JSON object a line, each with its place."""
-    for number, line in enumerate(text_of(path).split("\n"), start=1):
+def iterate_json_lines(path: Path) -> Iterator[tuple[str, Record | str]]:
+    """Yield the objects of a JSON Lines file, each with its location."""
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            yield f"{path}, line {number}", _object(line)
+            yield f"{path}, line {number}", _parse_line(line)
 
 
-def identity(record: Record, key: str, place: str) -> str:
-    """Return an id as text; if the record has none, its number in the file."""
+def get_id(record: Record, key: str, location: str) -> str:
+    """Return the id of a record as text; without one, its number in the file."""
     value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, str | int | None):
-        raise Unfit(f"{key!r} must be text or a whole number")
-    return place.rpartition(" ")[2] if value in (None, "") else str(value)
+        raise UnusableItemError(f"{key!r} must be text or a whole number")
+    return location.rpartition(" ")[2] if value in (None, "") else str(value)
 
 
-def text_in(record: Record, key: str) -> str | None:
-    """Return a text, None if it is absent, null or blank; `Unfit` for anything else."""
+def get_text(record: Record, key: str) -> str | None:
+    """Return a text, or None if it is absent, null or blank.
+
+    Raises:
+        UnusableItemError: The value is not a text.
+    """
     value = record.get(key)
     if value is not None and not isinstance(value, str):
-        raise Unfit(f"{key!r} must be text")
+        raise UnusableItemError(f"{key!r} must be text")
     return value.strip() or None if value else None
 
 
-def texts_in(record: Record, key: str) -> tuple[str, ...]:
-    """Return what is not blank of a text, an object with `string`, or a list of either."""
+def get_texts(record: Record, key: str) -> tuple[str, ...]:
+    """Return the non-blank texts of a text, an object with `string`, or a list of either."""
     value = record.get(key)
     values = [
         part.get("string") if isinstance(part, dict) else part
         for part in (value if isinstance(value, list) else [value])
     ]
     if not all(isinstance(text, str | None) for text in values):
-        raise Unfit(f"{key!r} must be a text or a list of texts")
+        raise UnusableItemError(f"{key!r} must be a text or a list of texts")
     # DBLP-QuAD's files hold `\\u00ED` where `\u00ED` was meant.
     texts = (
-        _ESCAPED.sub(lambda code: chr(int(code[1], 16)), text).strip()
+        _UNICODE_ESCAPE.sub(lambda code: chr(int(code[1], 16)), text).strip()
         for text in values
         if isinstance(text, str)
     )
     return tuple(filter(None, texts))
 
 
-def objects_in(record: Record, key: str) -> list[Record]:
-    """Return a list of objects, empty if it is absent or null; `Unfit` for anything else."""
+def get_objects(record: Record, key: str) -> list[Record]:
+    """Return a list of objects, empty if it is absent or null.
+
+    Raises:
+        UnusableItemError: The value is not a list of objects.
+    """
     value = record.get(key) or []
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise Unfit(f"{key!r} must be a list of objects")
+        raise UnusableItemError(f"{key!r} must be a list of objects")
     return value
 
 
-def query_in(record: Record, key: str = "query") -> str | None:
-    """Return the text under `sparql` of the object under a key, or the text under the key."""
+def get_query(record: Record, key: str = "query") -> str | None:
+    """Return the text under a key, or under `sparql` of the object under that key."""
     value = record.get(key)
-    return text_in(value, "sparql") if isinstance(value, dict) else text_in(record, key)
+    return get_text(value, "sparql") if isinstance(value, dict) else get_text(record, key)
 
 
-def _object(line: str) -> Record | str:
+def _parse_line(line: str) -> Record | str:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -247,58 +264,70 @@ def _object(line: str) -> Record | str:
     return record if isinstance(record, dict) else "expected an object"
 
 
-def stored_table(value: object) -> Table | None:
-    """Return answers as our own lines store them, or one result; None for none."""
+def parse_stored_answers(value: object) -> ResultTable | None:
+    """Return stored answers, in our own format or as one SPARQL JSON result; None if absent."""
     match value:
         case None:
             return None
         case {"vars": list(names), "rows": list(rows)} if all(
             isinstance(row, list) and len(row) == len(names) for row in rows
         ):
-            return Table.of_json([str(name) for name in names], rows)
+            return ResultTable.from_json([str(name) for name in names], rows)
         case {"vars": _} | {"rows": _}:
-            raise Unfit(
+            raise UnusableItemError(
                 "'answers' must be {'vars': […], 'rows': [[…], …]}, each row as long as vars, or "
                 "{'boolean': true}"
             )
         case _:
-            return table_of_result(value)
+            return parse_json_result(value)
 
 
-def table_of_result(result: object) -> Table:
-    """Return one result, solutions or a boolean; `Unfit` if it is neither."""
+def parse_json_result(result: object) -> ResultTable:
+    """Parse one SPARQL JSON result: solutions or a boolean.
+
+    Raises:
+        UnusableItemError: It is neither.
+    """
     match result:
-        case {"boolean": bool(truth)}:
-            return Table.of_boolean(truth)
+        case {"boolean": bool(value)}:
+            return ResultTable.from_boolean(value)
         case {"boolean": "true" | "True" | "false" | "False" as word}:
-            return Table.of_boolean(word.lower() == "true")
-        case {"results": {"bindings": list(bindings)}, **rest}:
-            return table_of_bindings(bindings, _variables(rest.get("head")))
-        case {"results": {}, **rest}:
-            return table_of_bindings([], _variables(rest.get("head")))
+            return ResultTable.from_boolean(word.lower() == "true")
+        case {"results": {"bindings": list(bindings)}, **fields}:
+            return parse_bindings(bindings, _get_variables(fields.get("head")))
+        case {"results": {}, **fields}:
+            return parse_bindings([], _get_variables(fields.get("head")))
         case _:
-            raise Unfit("its stored answers are neither solutions nor a boolean")
+            raise UnusableItemError("its stored answers are neither solutions nor a boolean")
 
 
-def table_of_bindings(bindings: Sequence[object], variables: Sequence[str] = ()) -> Table:
-    """Return solutions, each an object from variable to term; unbound variables may be absent.
+def parse_bindings(bindings: Sequence[object], variables: Sequence[str] = ()) -> ResultTable:
+    """Parse solutions, objects from variable to term; unbound variables may be absent.
 
-    The raw terms are kept if all of them are valid RDF, and else the plain values alone.
+    The terms are kept if all of them are valid RDF, otherwise only plain values.
     """
     names = dict.fromkeys(variables)
     for solution in bindings:
         if not isinstance(solution, dict):
-            raise Unfit("a solution among its stored answers is no object")
+            raise UnusableItemError("a solution among its stored answers is no object")
         names.update(dict.fromkeys(map(str, solution)))
-    rows = [[_valued(solution.get(name)) for name in names] for solution in _objects(bindings)]
+    rows = [
+        [_parse_term(solution.get(name)) for name in names]
+        for solution in _select_objects(bindings)
+    ]
     if all(isinstance(value, Term | None) for row in rows for value in row):
-        terms = tuple(tuple(v if isinstance(v, Term) else None for v in row) for row in rows)
-        return Table.of_result(SelectResult(tuple(names), terms))
-    cells = [[cell_of_json(v) if isinstance(v, str) else cell_of_term(v) for v in r] for r in rows]
-    return Table(tuple(names), tuple(map(tuple, cells)))
+        terms = tuple(
+            tuple(value if isinstance(value, Term) else None for value in row) for row in rows
+        )
+        return ResultTable.from_result(SelectResult(tuple(names), terms))
+    cells = [
+        [cell_of_json(value) if isinstance(value, str) else cell_of_term(value) for value in row]
+        for row in rows
+    ]
+    return ResultTable(tuple(names), tuple(map(tuple, cells)))
 
 
-def _variables(head: object) -> list[str]:
+def _get_variables(head: object) -> list[str]:
     match head:
         case {"vars": list(variables)}:
             return [str(variable) for variable in variables]
@@ -306,76 +335,79 @@ def _variables(head: object) -> list[str]:
             return []
 
 
-def _objects(bindings: Sequence[object]) -> list[dict[str, object]]:
+def _select_objects(bindings: Sequence[object]) -> list[dict[str, object]]:
     return [solution for solution in bindings if isinstance(solution, dict)]
 
 
-def _valued(value: object) -> Term | str | None:
-    """Return a term, its plain text if it is no valid RDF, or None for unbound."""
+def _parse_term(value: object) -> Term | str | None:
+    """Return a term, its plain text if it is not valid RDF, or None for unbound."""
     if value is None:
         return None
     if not isinstance(value, dict) or not isinstance(value.get("value"), str | int | float):
-        raise Unfit("a value among its stored answers has no 'value'")
+        raise UnusableItemError("a value among its stored answers has no 'value'")
     text = value["value"]
-    plain = str(text).lower() if isinstance(text, bool) else str(text)
+    lexical_form = str(text).lower() if isinstance(text, bool) else str(text)
     try:
         language, datatype = value.get("xml:lang") or value.get("lang"), value.get("datatype")
         match value.get("type"):
             case "uri" | "iri":
-                return NamedNode(plain)
+                return NamedNode(lexical_form)
             case "bnode":
-                return BlankNode(plain)
+                return BlankNode(lexical_form)
             case _ if isinstance(language, str):
-                return Literal(plain, language=language)
+                return Literal(lexical_form, language=language)
             case _ if isinstance(datatype, str):
-                return Literal(plain, datatype=NamedNode(datatype))
+                return Literal(lexical_form, datatype=NamedNode(datatype))
             case _:
-                return Literal(plain)
+                return Literal(lexical_form)
     except ValueError:
-        return plain
+        return lexical_form
 
 
-_STANDARD = TABLES["standard"]
+_STANDARD_PREFIXES = TABLES["standard"]
 
-WIKIDATA = {**_STANDARD, **TABLES["wikidata"]}
-"""What the public query service of Wikidata declares for every query."""
+WIKIDATA_PREFIXES = {**_STANDARD_PREFIXES, **TABLES["wikidata"]}
+"""Prefixes that Wikidata's public query service declares for every query."""
 
-DBPEDIA = {**_STANDARD, **TABLES["dbpedia"]}
-"""What the public endpoint of DBpedia knows without declaration, and QALD's own short names."""
+DBPEDIA_PREFIXES = {**_STANDARD_PREFIXES, **TABLES["dbpedia"]}
+"""Prefixes that DBpedia's public endpoint predefines, and QALD's own short names."""
 
-FREEBASE = {**_STANDARD, **TABLES["freebase"]}
-"""The last dump of Freebase."""
+FREEBASE_PREFIXES = {**_STANDARD_PREFIXES, **TABLES["freebase"]}
+"""Prefixes of the last dump of Freebase."""
 
-PREFIXES: Mapping[str, Mapping[str, str]] = {
-    "wikidata": WIKIDATA,
-    "dbpedia": DBPEDIA,
-    "orkg": {**_STANDARD, **TABLES["orkg"]},
+PREFIXES_BY_GRAPH: Mapping[str, Mapping[str, str]] = {
+    "wikidata": WIKIDATA_PREFIXES,
+    "dbpedia": DBPEDIA_PREFIXES,
+    "orkg": {**_STANDARD_PREFIXES, **TABLES["orkg"]},
     "dblp": TABLES["dblp"],
-    "freebase": FREEBASE,
+    "freebase": FREEBASE_PREFIXES,
 }
-"""What queries over a graph, by its name, may use without declaring it."""
+"""Prefixes that queries may use without declaring them, by graph."""
 
-_SIGNS = {
+_GRAPH_PATTERNS = {
     "wikidata": re.compile(r"www\.wikidata\.org/|\b(?:wdt?|ps?|pq):[QP][0-9]"),
     "dbpedia": re.compile(r"dbpedia\.org/|\b(?:dbo|dbr|dbp|dbc|res):"),
 }
 
 
-def graph_of(queries: Iterable[str]) -> str | None:
-    """Return `wikidata` or `dbpedia`, whichever more queries name; None if none names either."""
-    named = Counter(
-        graph for query in queries for graph, sign in _SIGNS.items() if sign.search(query)
+def detect_graph(queries: Iterable[str]) -> str | None:
+    """Return `wikidata` or `dbpedia`, whichever more queries mention; None if no query does."""
+    counts = Counter(
+        graph
+        for query in queries
+        for graph, pattern in _GRAPH_PATTERNS.items()
+        if pattern.search(query)
     )
-    return max(named, key=named.__getitem__) if named else None
+    return max(counts, key=counts.__getitem__) if counts else None
 
 
-def wikidata_iri(name: str) -> str:
-    """Return the IRI of `Q42` or, for the statements of `P31`, `wdt:P31` or `R31`, the property."""
+def expand_wikidata_name(name: str) -> str:
+    """Return the IRI of `Q42`, `wdt:P31`, `P31` or `R31`."""
     prefix, _, local = name.rpartition(":")
-    if prefix in WIKIDATA and local:
-        return WIKIDATA[prefix] + local
+    if prefix in WIKIDATA_PREFIXES and local:
+        return WIKIDATA_PREFIXES[prefix] + local
     if re.fullmatch(r"[PR][0-9]+", name):
-        return f"{WIKIDATA['wdt']}P{name[1:]}"
+        return f"{WIKIDATA_PREFIXES['wdt']}P{name[1:]}"
     if re.fullmatch(r"Q[0-9]+", name):
-        return WIKIDATA["wd"] + name
+        return WIKIDATA_PREFIXES["wd"] + name
     return name

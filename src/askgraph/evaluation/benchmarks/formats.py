@@ -1,7 +1,7 @@
-"""A benchmark in any public format: the format is detected from the file, or named.
+"""Detection and reading of benchmark formats.
 
-`read_questions` is the strict door to two of the formats, our own lines and SHACL examples: there,
-the first thing wrong is an error, and every text of a question is asked.
+`read_questions` reads two of the formats strictly, our own JSON lines and SHACL examples: it raises
+on the first error and asks every text of a question.
 """
 
 import re
@@ -11,57 +11,67 @@ from pathlib import Path
 
 from askgraph import plugins
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import Benchmark, Contents
+from askgraph.evaluation.benchmarks import Benchmark, BenchmarkContents
 from askgraph.evaluation.benchmarks._records import (
     Record,
-    Unfit,
-    lines,
-    numbered,
-    objects_in,
-    query_in,
-    stored_table,
-    table_of_result,
-    text_in,
+    UnusableItemError,
+    get_objects,
+    get_query,
+    get_text,
+    iterate_json_lines,
+    number_records,
+    parse_json_result,
+    parse_stored_answers,
 )
 from askgraph.evaluation.benchmarks.questions_jsonl import QuestionsJsonl
 from askgraph.evaluation.benchmarks.shacl_examples import ShaclExamples
 from askgraph.evaluation.questions import GoldQuestion, write_questions
-from askgraph.graph.archives import head_of, text_of
-from askgraph.graph.examples import Collection, QueryExample, Unread, Wording, read_examples
+from askgraph.graph.archives import read_head, read_text
+from askgraph.graph.examples import (
+    ExampleCollection,
+    QueryExample,
+    SkippedItem,
+    Wording,
+    read_examples,
+)
 from askgraph.graph.examples.shacl import read_shacl
 from askgraph.sparql.lexer import with_declared
 
 __all__ = [
     "Record",
-    "Unfit",
-    "detected",
-    "examples_in",
-    "lines",
-    "numbered",
-    "objects_in",
-    "query_in",
+    "UnusableItemError",
+    "detect_format",
+    "get_objects",
+    "get_query",
+    "get_text",
+    "iterate_json_lines",
+    "number_records",
+    "parse_json_result",
+    "parse_stored_answers",
     "read_benchmark",
+    "read_example_file",
     "read_questions",
-    "stored_table",
-    "table_of_result",
-    "text_in",
-    "text_of",
-    "write_lines_of",
+    "read_text",
+    "write_examples",
 ]
 
 
 def read_benchmark(
     path: Path | str, *, format: str | None = None, language: str | None = None
-) -> tuple[str, Contents]:
-    """Read a file, folder or archive; return the name of its format and what it holds.
+) -> tuple[str, BenchmarkContents]:
+    """Read a file, folder or archive; return the name of its format and its contents.
 
-    `format` is the name of a benchmark plugin, None to tell it from the file; `language` is that of
-    `Benchmark.read`. Raises `SetupError` if there is no such file, if it is of no known
-    format or may be of several, if it cannot be read at all and if it holds nothing.
+    Args:
+        path: What to read.
+        format: Name of a benchmark plugin, or None to detect the format.
+        language: See `Benchmark.read`.
+
+    Raises:
+        SetupError: The file is missing, empty or unreadable, or its format is unknown or ambiguous.
     """
     file = Path(path)
-    _check_there(file)
-    name = format or detected(file)
+    _check_exists(file)
+    name = format or detect_format(file)
     reader: Benchmark = plugins.load("benchmark", name)()
     contents = reader.read(file, language=language)
     if not contents.questions and not contents.unreadable:
@@ -72,57 +82,65 @@ def read_benchmark(
 def read_questions(path: Path, *, need_gold: bool = False) -> tuple[GoldQuestion, ...]:
     """Read a `.jsonl` file of questions or a `.ttl` file of SHACL examples, in file order.
 
-    Raises `SetupError`, with file and line, for what is not a question, a missing or repeated id,
-    a file without questions and, with `need_gold`, for a question that cannot be scored.
+    Raises:
+        SetupError: With file and line, for an invalid question, a missing or repeated id, a file
+            without questions and, with `need_gold`, a question that cannot be scored.
     """
-    _check_there(path)
+    _check_exists(path)
     questions: list[GoldQuestion] = []
-    seen: dict[str, str] = {}
-    for place, question in _items(path):
+    locations: dict[str, str] = {}
+    for location, question in _iterate_items(path):
         if isinstance(question, str):
-            raise SetupError(f"{place}: {question}")
-        if question.id in seen:
-            raise SetupError(f"{place}: the id {question.id!r} is taken by {seen[question.id]}")
+            raise SetupError(f"{location}: {question}")
+        if question.id in locations:
+            raise SetupError(
+                f"{location}: the id {question.id!r} is taken by {locations[question.id]}"
+            )
         if need_gold and not question.has_gold:
             raise SetupError(
-                f"{place}: question {question.id!r} has no gold to score against; "
+                f"{location}: question {question.id!r} has no gold to score against; "
                 "give it 'sparql' or 'answers', or '\"sparql\": null' if the graph has no answer"
             )
-        seen[question.id] = place
+        locations[question.id] = location
         questions.append(question)
     if not questions:
         raise SetupError(f"{path} holds no questions")
     return tuple(questions)
 
 
-def detected(path: Path) -> str:
-    """Return the name of the only format that a file is of."""
-    head = head_of(path)
-    claims: list[str] = []
+def detect_format(path: Path) -> str:
+    """Return the name of the only format that a file matches.
+
+    Raises:
+        SetupError: No format, or more than one, matches.
+    """
+    head = read_head(path)
+    matches: list[str] = []
     missing: list[str] = []
-    for name in plugins.names("benchmark"):
+    for name in plugins.list_names("benchmark"):
         try:
             reader: Benchmark = plugins.load("benchmark", name)()
         except SetupError as error:
             missing.append(str(error))
             continue
-        if reader.recognises(path, head):
-            claims.append(name)
-    if len(claims) == 1:
-        return claims[0]
-    if claims:
+        if reader.can_read(path, head):
+            matches.append(name)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
         raise SetupError(
-            f"{path} may be {' or '.join(map(repr, claims))}: name its format, one of these"
+            f"{path} may be {' or '.join(map(repr, matches))}: name its format, one of these"
         )
     if not head.strip() and not path.is_dir():
         raise SetupError(f"{path} is empty: it holds no questions")
     raise SetupError(
         f"{path} is of no format that is known; name its format, one of "
-        f"{', '.join(plugins.names('benchmark'))}{''.join(f'; {reason}' for reason in missing)}"
+        f"{', '.join(plugins.list_names('benchmark'))}"
+        f"{''.join(f'; {reason}' for reason in missing)}"
     )
 
 
-def _check_there(path: Path) -> None:
+def _check_exists(path: Path) -> None:
     if not path.exists():
         raise SetupError(
             f"there is no file or folder {str(path)!r}: name a file of questions, in a format that "
@@ -130,66 +148,80 @@ def _check_there(path: Path) -> None:
         )
 
 
-def _items(path: Path) -> Iterator[tuple[str, GoldQuestion | str]]:
+def _iterate_items(path: Path) -> Iterator[tuple[str, GoldQuestion | str]]:
     if path.name.removesuffix(".gz").endswith(".ttl"):
-        return ShaclExamples().items(path, language="*")
-    return QuestionsJsonl().items(path)
+        return ShaclExamples().iterate_items(path, language="*")
+    return QuestionsJsonl().iterate_items(path)
 
 
-_SHACL = "shacl_examples"
-_WORDING = re.compile(r"(?:@[\w-]+)?(?:#\d+)?$")
+_SHACL_FORMAT = "shacl_examples"
+_WORDING_SUFFIX = re.compile(r"(?:@[\w-]+)?(?:#\d+)?$")
 
 
-def examples_in(path: Path, *, format: str | None = None) -> Collection:
-    """Read examples from a file, folder or archive of SHACL executables, or a benchmark's file.
+def read_example_file(path: Path, *, format: str | None = None) -> ExampleCollection:
+    """Read examples from a file, folder or archive of SHACL executables, or from a benchmark file.
 
-    `format` is the name of a benchmark plugin, None to tell it from the file. Questions without a
-    query are left out. Raises `SetupError` if the file cannot be read or is of no known format.
+    Questions without a query are skipped.
+
+    Args:
+        path: What to read.
+        format: Name of a benchmark plugin, or None to detect the format.
+
+    Raises:
+        SetupError: The file cannot be read or has an unknown format.
     """
-    if format is None and path.name.endswith((".jsonl", ".jsonl.gz")) and _is_ours(path):
-        return Collection(read_examples(path))
+    if format is None and path.name.endswith((".jsonl", ".jsonl.gz")) and _has_question_key(path):
+        return ExampleCollection(read_examples(path))
     if path.is_dir() and not any(path.iterdir()):
         raise SetupError(f"the folder {path} is empty: there are no examples to read in it")
-    kind = (format or (detected(path) if path.exists() else "")).lower().replace("-", "_")
-    if kind == _SHACL:
+    format_name = (
+        (format or (detect_format(path) if path.exists() else "")).lower().replace("-", "_")
+    )
+    if format_name == _SHACL_FORMAT:
         return read_shacl(path)
-    _, contents = read_benchmark(path, format=kind or None, language="*")
-    unread = tuple(Unread(one.place, one.reason) for one in contents.unreadable)
-    asked = [
+    _, contents = read_benchmark(path, format=format_name or None, language="*")
+    unreadable = tuple(SkippedItem(item.location, item.reason) for item in contents.unreadable)
+    query_pairs = [
         (question, with_declared(question.sparql, contents.prefixes))
         for question in contents.questions
         if question.sparql
     ]
-    return Collection(tuple(_examples(asked)), unread)
+    return ExampleCollection(tuple(_build_examples(query_pairs)), unreadable)
 
 
-def write_lines_of(examples: Sequence[QueryExample], path: Path) -> None:
-    """Write examples as lines of `questions.jsonl`, one for each wording.
+def write_examples(examples: Sequence[QueryExample], path: Path) -> None:
+    """Write examples as lines of `questions.jsonl`, one per wording.
 
-    What these have no place for is left out: targets, federation, confirmations.
+    The format has no fields for targets, federation and confirmations: they are dropped.
     """
-    write_questions(path, list(_questions(examples)))
+    write_questions(path, list(_build_questions(examples)))
 
 
-def _is_ours(path: Path) -> bool:
-    """Return whether the first line has a question, all that `read_examples` needs."""
-    return '"question"' in head_of(path).lstrip().partition("\n")[0]
+def _has_question_key(path: Path) -> bool:
+    """Return whether the first line has a question, which is all that `read_examples` needs."""
+    return '"question"' in read_head(path).lstrip().partition("\n")[0]
 
 
-def _examples(asked: Sequence[tuple[GoldQuestion, str]]) -> Iterator[QueryExample]:
-    for _, group in groupby(asked, key=lambda one: (_WORDING.sub("", one[0].id), one[1])):
+def _build_examples(query_pairs: Sequence[tuple[GoldQuestion, str]]) -> Iterator[QueryExample]:
+    for _, group in groupby(
+        query_pairs, key=lambda pair: (_WORDING_SUFFIX.sub("", pair[0].id), pair[1])
+    ):
         members = list(group)
         first, query = members[0]
-        texts = [Wording(question.text, question.language) for question, _ in members]
-        texts += [Wording(text, first.language) for text in first.paraphrases]
-        kept = tuple(dict.fromkeys(text for text in texts if text.text))
-        yield QueryExample(kept[0].text, query, kept[0].language, kept[1:], keywords=first.tags)
+        all_wordings = [Wording(question.text, question.language) for question, _ in members]
+        all_wordings += [Wording(text, first.language) for text in first.paraphrases]
+        wordings = tuple(dict.fromkeys(text for text in all_wordings if text.text))
+        yield QueryExample(
+            wordings[0].text, query, wordings[0].language, wordings[1:], keywords=first.tags
+        )
 
 
-def _questions(examples: Sequence[QueryExample]) -> Iterator[GoldQuestion]:
-    for number, example in enumerate(examples, start=1):
-        for at, wording in enumerate(example.wordings, start=1):
-            identity = (example.iri or str(number)) + (f"#{at}" if example.others else "")
+def _build_questions(examples: Sequence[QueryExample]) -> Iterator[GoldQuestion]:
+    for example_number, example in enumerate(examples, start=1):
+        for wording_number, wording in enumerate(example.wordings, start=1):
+            identity = (example.iri or str(example_number)) + (
+                f"#{wording_number}" if example.others else ""
+            )
             yield GoldQuestion(
                 identity, wording.text, wording.language, example.query, tags=example.keywords
             )

@@ -1,8 +1,8 @@
-"""Queries as quoted graphs of Notation3, the form of a study of how graphs are represented.
+"""Questions with quoted graphs of Notation3 as queries, from a study of graph representations.
 
 Henselmann, Käfer and Harth, 2025 (CC BY-NC-SA 4.0): questions are labels, `dc:subject` tags them,
-and `rdf:value` holds the pattern of the query. In it `?x` is asked for, `_:y` stands for a variable
-that is not, and a name that ends in `__plus` for a path of one or more steps.
+and `rdf:value` holds the query pattern. In it, `?x` is a column, `_:y` stands for a variable that
+is not, and a name that ends in `__plus` for a path of one or more steps.
 """
 
 import re
@@ -11,63 +11,70 @@ from pathlib import Path
 from typing import ClassVar
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import Contents
-from askgraph.evaluation.benchmarks._records import Item, Text, Unfit, each, gathered, wordings
+from askgraph.evaluation.benchmarks import BenchmarkContents
+from askgraph.evaluation.benchmarks._records import (
+    Item,
+    QuestionText,
+    UnusableItemError,
+    collect_contents,
+    expand_wordings,
+    read_records,
+)
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.graph.archives import plain_name, text_of
+from askgraph.graph.archives import get_plain_name, read_text
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rdf_files import Described, parsed
 
 __all__ = ["N3Corpus"]
 
-SUBJECT = voc.DC + "subject"
-QUOTED = "tag:askgraph,2025:quoted-graph"
+DC_SUBJECT = voc.DC + "subject"
+QUOTED_GRAPH_DATATYPE = "tag:askgraph,2025:quoted-graph"
 _TOKEN = re.compile(
     r'#[^\n]*|<[^<>\s]*>|"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"|[{}]', re.DOTALL
 )
-_PLUS = re.compile(r"__plus(>?)(?=\s)")
+_PLUS_SUFFIX = re.compile(r"__plus(>?)(?=\s)")
 _VARIABLE = re.compile(r"\?\w+")
 
 
 class N3Corpus:
-    """Quoted graphs as queries. None takes English if there is English, else the first."""
+    """Quoted graphs as queries. Language None selects English if present, else the first text."""
 
     title: ClassVar[str] = "Quoted graphs in N3"
     splits: ClassVar[tuple[str, ...]] = ()
 
-    def recognises(self, path: Path, head: str) -> bool:
-        """Recognise it by an N3 file with braces."""
-        return plain_name(path).endswith(".n3") and "{" in head
+    def can_read(self, path: Path, head: str) -> bool:
+        """Return whether the file is an N3 file with braces."""
+        return get_plain_name(path).endswith(".n3") and "{" in head
 
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
+    def read(self, path: Path, *, language: str | None = None) -> BenchmarkContents:
         """Read all labelled quoted graphs; the id of a question is made from its label."""
-        statements, prefixes = parsed(_as_turtle(text_of(path), str(path)), str(path))
+        statements, prefixes = parsed(_convert_to_turtle(read_text(path), str(path)), str(path))
         subjects = dict.fromkeys(
             subject
             for predicate in (voc.RDFS_LABEL, voc.RDF_VALUE)
             for subject in statements.having(predicate)
         )
-        numbered: list[tuple[str, Described | str]] = [
-            (f"{path}, item {at}", subject) for at, subject in enumerate(subjects, start=1)
+        items: list[tuple[str, Described | str]] = [
+            (f"{path}, item {number}", subject) for number, subject in enumerate(subjects, start=1)
         ]
 
-        def questions(place: str, subject: Described) -> Iterator[Item]:
-            texts = [Text(*label) for label in subject.labelled(voc.RDFS_LABEL)]
+        def read_question(location: str, subject: Described) -> Iterator[Item]:
+            texts = [QuestionText(*label) for label in subject.labelled(voc.RDFS_LABEL)]
             question = GoldQuestion(
-                re.sub(r"[^\w]+", "-", (texts[0].string if texts else "").lower()).strip("-")
+                re.sub(r"[^\w]+", "-", (texts[0].text if texts else "").lower()).strip("-")
                 or "unnamed",
                 "",
-                sparql=_query(subject, PrefixMap(prefixes)),
-                tags=tuple(tag.value for tag in subject.literals(SUBJECT)),
+                sparql=_build_query(subject, PrefixMap(prefixes)),
+                tags=tuple(tag.value for tag in subject.literals(DC_SUBJECT)),
             )
-            return wordings(place, question, texts, language)
+            return expand_wordings(location, question, texts, language)
 
-        return gathered(each(numbered, questions), prefixes=prefixes)
+        return collect_contents(read_records(items, read_question), prefixes=prefixes)
 
 
-def _as_turtle(text: str, place: str) -> str:
-    """N3 as Turtle with the same lines: each quoted graph becomes a literal of its text."""
+def _convert_to_turtle(text: str, location: str) -> str:
+    """Return N3 as Turtle with the same lines: each quoted graph becomes a literal of its text."""
     pieces: list[str] = []
     depth = end = 0
     for token in _TOKEN.finditer(text):
@@ -82,21 +89,25 @@ def _as_turtle(text: str, place: str) -> str:
                 break
             if depth == 0:
                 body = text[end : token.start()].replace("\\", "\\\\").replace('"', '\\"')
-                pieces.append(f'"""{body}"""^^<{QUOTED}>')
+                pieces.append(f'"""{body}"""^^<{QUOTED_GRAPH_DATATYPE}>')
                 end = token.end()
     if depth:
         line = text.count("\n", 0, token.start() if depth < 0 else end) + 1
-        raise SetupError(f"{place}, line {line}: a brace without its partner")
+        raise SetupError(f"{location}, line {line}: a brace without its partner")
     return "".join([*pieces, text[end:]])
 
 
-def _query(subject: Described, prefixes: PrefixMap) -> str:
-    """Return the query for a quoted graph: its variables are asked for, without repetition."""
+def _build_query(subject: Described, prefixes: PrefixMap) -> str:
+    """Build the query of a quoted graph: SELECT DISTINCT over its variables, or ASK without any."""
     values = subject.literals(voc.RDF_VALUE)
-    quoted = [value.value for value in values if value.datatype.value == QUOTED]
-    if len(quoted) != 1:
-        raise Unfit(f"it has {len(quoted)} quoted graphs (rdf:value); expected one")
-    body = _PLUS.sub(r"\1+", quoted[0].strip() + "\n")
+    quoted_graphs = [
+        value.value for value in values if value.datatype.value == QUOTED_GRAPH_DATATYPE
+    ]
+    if len(quoted_graphs) != 1:
+        raise UnusableItemError(
+            f"it has {len(quoted_graphs)} quoted graphs (rdf:value); expected one"
+        )
+    body = _PLUS_SUFFIX.sub(r"\1+", quoted_graphs[0].strip() + "\n")
     variables = " ".join(dict.fromkeys(_VARIABLE.findall(body)))
     form = f"SELECT DISTINCT {variables} WHERE" if variables else "ASK"
     return f"{prefixes.header(body)}{form} {{\n{body}}}"

@@ -1,4 +1,4 @@
-"""TEXT2SPARQL: the YAML of the challenge, questions in several languages over DBpedia or a company.
+"""TEXT2SPARQL: the challenge's YAML with questions in several languages over DBpedia or a company.
 
 First International TEXT2SPARQL Challenge at ESWC 2025 (the DBpedia part: CC BY-SA 4.0). The
 organisers' client names an answer `db25:1-en`; the questions get those ids. Files for participants
@@ -14,44 +14,44 @@ from typing import ClassVar
 import yaml
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.benchmarks import Contents
+from askgraph.evaluation.benchmarks import BenchmarkContents
 from askgraph.evaluation.benchmarks._records import (
-    DBPEDIA,
+    DBPEDIA_PREFIXES,
     Item,
+    QuestionText,
     Record,
-    Text,
-    Unfit,
-    each,
-    gathered,
-    graph_of,
-    identity,
-    numbered,
-    query_in,
-    text_in,
-    texts_in,
-    wordings,
+    UnusableItemError,
+    collect_contents,
+    detect_graph,
+    expand_wordings,
+    get_id,
+    get_query,
+    get_text,
+    get_texts,
+    number_records,
+    read_records,
 )
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.graph.archives import plain_name, text_of
+from askgraph.graph.archives import get_plain_name, read_text
 
 __all__ = ["Text2Sparql"]
 
 
 class Text2Sparql:
-    """TEXT2SPARQL's YAML. None takes English if an item is in English, else its first."""
+    """TEXT2SPARQL's YAML. Language None selects English if present, else the first text."""
 
     title: ClassVar[str] = "TEXT2SPARQL"
     splits: ClassVar[tuple[str, ...]] = ()
 
-    def recognises(self, path: Path, head: str) -> bool:
-        """Recognise it by a YAML file with a data set and questions."""
+    def can_read(self, path: Path, head: str) -> bool:
+        """Return whether the file is YAML with a data set and questions."""
         keys = set(re.findall(r"^(\w+):", head, re.MULTILINE))
-        return plain_name(path).endswith((".yml", ".yaml")) and {"dataset", "questions"} <= keys
+        return get_plain_name(path).endswith((".yml", ".yaml")) and {"dataset", "questions"} <= keys
 
-    def read(self, path: Path, *, language: str | None = None) -> Contents:
-        """Read all questions; the graph is DBpedia or what the data set calls itself."""
+    def read(self, path: Path, *, language: str | None = None) -> BenchmarkContents:
+        """Read all questions; the graph is DBpedia or the id of the data set."""
         try:
-            content = yaml.safe_load(text_of(path))
+            content = yaml.safe_load(read_text(path))
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise SetupError(f"{path}: not YAML that can be read: {error}") from error
         if not isinstance(content, dict):
@@ -61,43 +61,50 @@ class Text2Sparql:
             raise SetupError(f"{path}: expected a data set ('dataset') and a list of 'questions'")
         prefix, namespace = dataset.get("prefix"), str(dataset.get("defaultNamespace") or "")
 
-        def questions(place: str, record: Record) -> Iterator[Item]:
-            number = identity(record, "id", place)
+        def read_question(location: str, record: Record) -> Iterator[Item]:
+            number = get_id(record, "id", location)
             question = GoldQuestion(
                 f"{prefix}:{number}" if prefix else number,
                 "",
-                sparql=query_in(record),
-                tags=texts_in(record, "features"),
-                predicates=tuple(_full(name, namespace) for name in texts_in(record, "properties")),
+                sparql=get_query(record),
+                tags=get_texts(record, "features"),
+                predicates=tuple(
+                    _expand_name(name, namespace) for name in get_texts(record, "properties")
+                ),
             )
-            return _with_language(wordings(place, question, _texts(record), language))
+            return _add_language_suffix(
+                expand_wordings(location, question, _get_texts(record), language)
+            )
 
-        contents = gathered(each(numbered(path, records), questions))
-        graph = graph_of(question.sparql or "" for question in contents.questions)
-        prefixes = DBPEDIA if graph == "dbpedia" else {"": namespace} if namespace else {}
+        contents = collect_contents(read_records(number_records(path, records), read_question))
+        graph = detect_graph(question.sparql or "" for question in contents.questions)
+        prefixes = DBPEDIA_PREFIXES if graph == "dbpedia" else {"": namespace} if namespace else {}
         return replace(
             contents, graph=graph or str(dataset.get("id") or "") or None, prefixes=prefixes
         )
 
 
-def _texts(record: Record) -> list[Text]:
+def _get_texts(record: Record) -> list[QuestionText]:
     question = record.get("question")
     if not isinstance(question, dict):
-        raise Unfit("'question' must hold a text for each language")
+        raise UnusableItemError("'question' must hold a text for each language")
     # YAML reads the language code `no` as a boolean.
-    tagged = {"no" if key is False else str(key): text for key, text in question.items()}
-    return [Text(text_in(tagged, language) or "", language) for language in tagged]
+    texts_by_language = {"no" if key is False else str(key): text for key, text in question.items()}
+    return [
+        QuestionText(get_text(texts_by_language, language) or "", language)
+        for language in texts_by_language
+    ]
 
 
-def _with_language(items: Iterator[Item]) -> Iterator[Item]:
+def _add_language_suffix(items: Iterator[Item]) -> Iterator[Item]:
     """Name the questions as the organisers' client does: `db25:1-en`."""
-    for place, found in items:
-        if isinstance(found, str):
-            yield place, found
+    for location, question in items:
+        if isinstance(question, str):
+            yield location, question
         else:
-            number = found.id.removesuffix(f"@{found.language}")
-            yield place, replace(found, id=f"{number}-{found.language}")
+            number = question.id.removesuffix(f"@{question.language}")
+            yield location, replace(question, id=f"{number}-{question.language}")
 
 
-def _full(name: str, namespace: str) -> str:
+def _expand_name(name: str, namespace: str) -> str:
     return namespace + name[1:] if name.startswith(":") else name

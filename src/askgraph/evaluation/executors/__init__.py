@@ -1,8 +1,8 @@
-"""Executors that answer the questions of a run outside this process: one file each.
+"""Executors that answer the questions of a run in other processes: one file each.
 
-An executor is what `concurrent.futures` calls one. Its class is made with the number of workers,
-and, if a cluster is there already, with its address. `completed` does the same
-kind of work in this process, with a bounded number under way.
+An executor fits the interface of `concurrent.futures`. Its class takes the number of workers and,
+for an existing cluster, its address. `run_concurrently` does the same work in this process, with a
+limited number of running tasks.
 """
 
 import asyncio
@@ -15,12 +15,13 @@ Result = TypeVar("Result")
 
 
 class Executor(Protocol):
-    """Runs functions elsewhere; function, arguments and result must be picklable.
+    """Runs functions in other processes; function, arguments and result must be picklable.
 
-    `lost` are the errors of a call whose worker died, and will not be replaced.
+    Attributes:
+        lost: Errors of a call whose worker died and will not be replaced.
     """
 
-    lost: ClassVar[tuple[type[BaseException], ...]]
+    worker_death_errors: ClassVar[tuple[type[BaseException], ...]]
 
     def __init__(self, workers: int, address: str | None = None) -> None:
         """Start `workers` processes, or connect to the cluster at an address."""
@@ -31,45 +32,51 @@ class Executor(Protocol):
         ...
 
     def close(self) -> None:
-        """End what was started, at once; what is under way is given up."""
+        """Stop the workers that this executor started, at once; running calls are cancelled."""
         ...
 
 
 Item = TypeVar("Item")
 
 
-async def completed(
+async def run_concurrently(
     items: Iterable[Item], work: Callable[[Item], Awaitable[Result]], *, concurrency: int
 ) -> AsyncGenerator[Result, None]:
-    """Yield results as they are finished; on leaving, what is still under way is cancelled.
+    """Yield results as they finish; on exit, cancel running work.
 
-    An item is taken only when its work begins, after the results before it were yielded. If work
-    raises, so does this, once it has yielded all that was finished by then.
+    The next item is taken only when its work starts, after earlier results were yielded. If work
+    raises, the error propagates once all finished results were yielded.
     """
-    waiting = iter(items)
+    remaining_items = iter(items)
     running: set[asyncio.Task[Result]] = set()
 
-    async def one(item: Item) -> Result:
+    async def run_work(item: Item) -> Result:
         return await work(item)
 
     try:
-        running = {asyncio.create_task(one(item)) for item in islice(waiting, max(1, concurrency))}
+        running = {
+            asyncio.create_task(run_work(item))
+            for item in islice(remaining_items, max(1, concurrency))
+        }
         while running:
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in sorted(done, key=_failed):
+            finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in sorted(finished, key=_has_failed):
                 yield task.result()
-            running |= {asyncio.create_task(one(item)) for item in islice(waiting, len(done))}
+            running |= {
+                asyncio.create_task(run_work(item))
+                for item in islice(remaining_items, len(finished))
+            }
     finally:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
 
-def given_up() -> bool:
-    """Return whether the work that asks is being cancelled, and not something that it waits for."""
-    running = asyncio.current_task()
-    return running is not None and running.cancelling() > 0
+def is_cancelling() -> bool:
+    """Return whether the current task itself is being cancelled, not something that it awaits."""
+    current = asyncio.current_task()
+    return current is not None and current.cancelling() > 0
 
 
-def _failed(task: "asyncio.Task[Result]") -> bool:
+def _has_failed(task: "asyncio.Task[Result]") -> bool:
     return task.cancelled() or task.exception() is not None

@@ -10,19 +10,19 @@ __all__ = ["Dask"]
 
 Result = TypeVar("Result")
 
-THREADS = 16  # a worker's; they wait for its event loop, which does the work
+THREAD_COUNT = 16  # a worker's; they wait for its event loop, which does the work
 
 
 class Dask:
-    """A local cluster of so many processes, or the one whose scheduler is at `address`."""
+    """A local cluster of `workers` processes, or the cluster whose scheduler is at `address`."""
 
-    lost: ClassVar[tuple[type[BaseException], ...]] = (KilledWorker,)
+    worker_death_errors: ClassVar[tuple[type[BaseException], ...]] = (KilledWorker,)
 
     def __init__(self, workers: int, address: str | None = None) -> None:
         self._cluster = (
             LocalCluster(
                 n_workers=workers,
-                threads_per_worker=THREADS,
+                threads_per_worker=THREAD_COUNT,
                 dashboard_address=None,
                 silence_logs=40,
             )
@@ -33,12 +33,12 @@ class Dask:
         self._pool = self._client.get_executor(pure=False, retries=2)
 
     def submit(self, function: Callable[..., Result], /, *arguments: Any) -> "Future[Result]":
-        """Call a function on a worker; one that dies has its calls made again elsewhere."""
+        """Call a function on a worker; calls of a worker that dies are retried on others."""
         future: Future[Result] = self._pool.submit(function, *arguments)
         return future
 
     def close(self) -> None:
-        """Leave the cluster, and end it if it is ours."""
+        """Disconnect from the cluster, and stop it if this executor started it."""
         self._pool.shutdown(wait=False)
         self._client.close()
         if self._cluster is not None:

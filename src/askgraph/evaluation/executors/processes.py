@@ -1,4 +1,4 @@
-"""Processes on this machine."""
+"""Executor with processes on this machine."""
 
 import multiprocessing
 import os
@@ -17,17 +17,17 @@ Result = TypeVar("Result")
 
 
 class Processes:
-    """So many processes of this machine; when one dies, all calls are lost."""
+    """A pool of processes on this machine; when one dies, all calls are lost."""
 
-    lost: ClassVar[tuple[type[BaseException], ...]] = (BrokenProcessPool,)
+    worker_death_errors: ClassVar[tuple[type[BaseException], ...]] = (BrokenProcessPool,)
 
     def __init__(self, workers: int, address: str | None = None) -> None:
         if address is not None:
             raise SetupError("processes run on this machine; they have no --address")
         context = multiprocessing.get_context("spawn")
-        end, self._alive = context.Pipe(duplex=False)
+        connection, self._parent_connection = context.Pipe(duplex=False)
         self._pool = ProcessPoolExecutor(
-            workers, mp_context=context, initializer=_end_with, initargs=(end,)
+            workers, mp_context=context, initializer=_exit_with_parent, initargs=(connection,)
         )
 
     def submit(self, function: Callable[..., Result], /, *arguments: Any) -> "Future[Result]":
@@ -35,16 +35,16 @@ class Processes:
         return self._pool.submit(function, *arguments)
 
     def close(self) -> None:
-        """End the processes, whatever they do."""
-        self._alive.close()
+        """Stop the processes, even while they work."""
+        self._parent_connection.close()
         self._pool.shutdown(cancel_futures=True)
 
 
-def _end_with(pipe: Connection) -> None:
-    """End this process when the other end of a pipe is closed, or gone with a killed process."""
-    threading.Thread(target=_watch, args=(pipe,), daemon=True).start()
+def _exit_with_parent(pipe: Connection) -> None:
+    """Exit this process when the other end of a pipe is closed or its process was killed."""
+    threading.Thread(target=_wait_and_exit, args=(pipe,), daemon=True).start()
 
 
-def _watch(pipe: Connection) -> None:
+def _wait_and_exit(pipe: Connection) -> None:
     wait([pipe])
     os._exit(1)

@@ -1,4 +1,7 @@
-"""Gold checked, frozen and divided; a finding: which question, what is wrong, what to do."""
+"""Audits, frozen results and splits of gold.
+
+A finding names a question, the problem and the remedy.
+"""
 
 import tomllib
 from collections.abc import Mapping
@@ -6,37 +9,41 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Literal
 
-from askgraph.evaluation import Table
+from askgraph.evaluation import ResultTable
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.sparql.comparison import Cell
 
 Severity = Literal["error", "warning"]
-ROWS, LONGEST = 3, 60  # shown of a table: rows, and characters of a value
+MAX_ROWS, MAX_CELL_CHARACTERS = 3, 60  # shown of a table: rows, and characters of a value
 
 
 @dataclass(frozen=True)
-class Kind:
-    """How bad a kind of finding is, what it means, and what to do about it."""
+class FindingKind:
+    """The severity of a kind of finding, its meaning, and advice on it."""
 
     severity: Severity
     means: str
     advice: str
 
 
-KINDS: Mapping[str, Kind] = {
-    name: Kind(**about)
+FINDING_KINDS: Mapping[str, FindingKind] = {
+    name: FindingKind(**about)
     for name, about in tomllib.loads(
         files("askgraph.evaluation.gold").joinpath("kinds.toml").read_text("utf-8")
     ).items()
 }
-"""Every kind of finding, the gravest first."""
+"""All kinds of findings, the most severe first."""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was seen at one question; `kind` is a key of `KINDS`.
+class GoldFinding:
+    """A problem of one question.
 
-    `benchmark` is the file, if several were looked at.
+    Attributes:
+        id: Id of the question.
+        kind: A key of `FINDING_KINDS`.
+        seen: Details of the problem.
+        benchmark: The file, if several were checked.
     """
 
     id: str
@@ -45,37 +52,37 @@ class Finding:
     benchmark: str = ""
 
     @classmethod
-    def of(cls, question: GoldQuestion, kind: str, seen: str) -> "Finding":
-        """Return a finding at a question."""
-        return cls(question.id, kind, seen)
+    def from_question(cls, question: GoldQuestion, kind: str, details: str) -> "GoldFinding":
+        """Build a finding for a question."""
+        return cls(question.id, kind, details)
 
     @property
     def severity(self) -> Severity:
         """`error` or `warning`."""
-        return KINDS[self.kind].severity
+        return FINDING_KINDS[self.kind].severity
 
     @property
     def advice(self) -> str:
-        """What to do."""
-        return KINDS[self.kind].advice
+        """How to solve the problem."""
+        return FINDING_KINDS[self.kind].advice
 
-    def json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return the finding as a JSON object."""
         return {**asdict(self), "severity": self.severity, "advice": self.advice}
 
 
-def table_in_words(table: Table) -> str:
+def summarize_table(table: ResultTable) -> str:
     """Return the size and the first rows of a table, in one line."""
     if table.boolean is not None:
         return str(table.boolean).lower()
     if not table.rows:
         return "no rows"
-    rows = "; ".join(" | ".join(map(_cell_text, row)) for row in table.rows[:ROWS])
-    more = "; …" if len(table.rows) > ROWS else ""
+    rows = "; ".join(" | ".join(map(_format_cell, row)) for row in table.rows[:MAX_ROWS])
+    ellipsis = "; …" if len(table.rows) > MAX_ROWS else ""
     count = "1 row" if len(table.rows) == 1 else f"{len(table.rows):,} rows"
-    return f"{count} ({rows}{more})"
+    return f"{count} ({rows}{ellipsis})"
 
 
-def _cell_text(cell: Cell | None) -> str:
+def _format_cell(cell: Cell | None) -> str:
     text = "unbound" if cell is None else str(cell[1])
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_CELL_CHARACTERS else text[: MAX_CELL_CHARACTERS - 1] + "…"

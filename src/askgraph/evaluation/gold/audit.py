@@ -1,7 +1,7 @@
-"""Audit of the gold of a benchmark: all that is wrong or doubtful, question by question.
+"""Audit of the gold of a benchmark: all errors and doubts, question by question.
 
-A figure is worth no more than the gold that it was measured against. Nothing here changes gold:
-what is found is told, with what can be done about it.
+Scores are only as good as the gold behind them. The audit changes no gold: it reports findings and
+what to do about them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from askgraph.errors import (
     Unauthorised,
     Unreachable,
 )
-from askgraph.evaluation import Table
-from askgraph.evaluation.executors import completed
-from askgraph.evaluation.gold import Finding, table_in_words
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.executors import run_concurrently
+from askgraph.evaluation.gold import GoldFinding, summarize_table
 from askgraph.evaluation.metrics.sets import best_column, exact_match
-from askgraph.evaluation.questions import GoldQuestion, query_table
+from askgraph.evaluation.questions import GoldQuestion, run_query
 from askgraph.sparql import Call, Expression, Nested, Query, children, variables_of, walk
 from askgraph.sparql.comparison import Cell, cell_of_term
 from askgraph.sparql.judge import admitted, checked
@@ -36,18 +36,18 @@ from askgraph.sparql.serializer import text_of
 
 Prefixes = Mapping[str, str]
 Progress = Callable[[int, int], None]
-"""Told after each question: how many are done, and of how many."""
+"""Called after each question with the number of finished questions and of all questions."""
 
 
 @dataclass(frozen=True)
-class Audited:
-    """The findings, in the order of the questions, and the gold results that came, by id."""
+class AuditResult:
+    """The findings in the order of the questions, and the gold results by question id."""
 
-    findings: tuple[Finding, ...]
-    results: Mapping[str, Table]
+    findings: tuple[GoldFinding, ...]
+    results: Mapping[str, ResultTable]
 
 
-async def audit(
+async def audit_gold(
     questions: Sequence[GoldQuestion],
     endpoint: Endpoint | None,
     *,
@@ -55,106 +55,130 @@ async def audit(
     timeout: float | None = None,
     concurrency: int = 1,
     progress: Progress | None = None,
-) -> Audited:
-    """Check the gold of each question; without an endpoint nothing is run, only read.
+) -> AuditResult:
+    """Check the gold of each question; without an endpoint, queries are parsed but not run.
 
-    Gold queries may use `prefixes` without declaring them. `timeout` is in seconds a query. Raises
-    `Unreachable` and `Unauthorised`: then nothing can be said about gold.
+    Args:
+        questions: The questions of a benchmark.
+        endpoint: Where gold queries run, or None.
+        prefixes: Prefixes that gold queries may use without declaring them.
+        timeout: Limit in seconds per query.
+        concurrency: Number of queries that run at once.
+        progress: Called after each question.
+
+    Raises:
+        Unreachable: The endpoint is down, so gold cannot be judged.
+        Unauthorised: The endpoint refused access.
     """
-    found: dict[int, list[Finding]] = {}
-    results: dict[str, Table] = {}
+    findings_by_index: dict[int, list[GoldFinding]] = {}
+    results: dict[str, ResultTable] = {}
 
-    async def one(at: int) -> tuple[int, list[Finding], Table | None]:
-        return at, *await _audit_question(questions[at], endpoint, prefixes or {}, timeout)
+    async def audit_one(index: int) -> tuple[int, list[GoldFinding], ResultTable | None]:
+        return index, *await _audit_question(questions[index], endpoint, prefixes or {}, timeout)
 
-    async with aclosing(completed(range(len(questions)), one, concurrency=concurrency)) as stream:
-        async for at, findings, table in stream:
-            found[at] = findings
+    async with aclosing(
+        run_concurrently(range(len(questions)), audit_one, concurrency=concurrency)
+    ) as stream:
+        async for index, findings, table in stream:
+            findings_by_index[index] = findings
             if table is not None:
-                results[questions[at].id] = table
+                results[questions[index].id] = table
             if progress:
-                progress(len(found), len(questions))
-    return Audited(tuple(f for at in sorted(found) for f in found[at]), results)
+                progress(len(findings_by_index), len(questions))
+    return AuditResult(
+        tuple(
+            finding for index in sorted(findings_by_index) for finding in findings_by_index[index]
+        ),
+        results,
+    )
 
 
 async def _audit_question(
     question: GoldQuestion, endpoint: Endpoint | None, prefixes: Prefixes, timeout: float | None
-) -> tuple[list[Finding], Table | None]:
+) -> tuple[list[GoldFinding], ResultTable | None]:
     query = question.sparql
     if query is None:
-        return _without_query(question), None
+        return _check_without_query(question), None
     if endpoint is None:
-        return _read_only(question, query, prefixes), None
+        return _check_without_endpoint(question, query, prefixes), None
     try:
-        table = await query_table(query, endpoint, prefixes=prefixes, timeout=timeout)
+        table = await run_query(query, endpoint, prefixes=prefixes, timeout=timeout)
     except (Unreachable, Unauthorised):
         raise
     except (QueryError, ServiceError) as error:
-        return [_failed(question, error)], None
-    tie = await ties(query, endpoint, prefixes=prefixes, timeout=timeout)
-    return list(_judge_result(question, query, table, prefixes, tie)), table
+        return [_build_failure(question, error)], None
+    tie = await find_tie(query, endpoint, prefixes=prefixes, timeout=timeout)
+    return list(_check_result(question, query, table, prefixes, tie)), table
 
 
-def _judge_result(
-    question: GoldQuestion, query: str, table: Table, prefixes: Prefixes, tie: str | None
-) -> Iterator[Finding]:
+def _check_result(
+    question: GoldQuestion, query: str, table: ResultTable, prefixes: Prefixes, tie: str | None
+) -> Iterator[GoldFinding]:
     try:
         checked(query, prefixes=prefixes)  # by the grammar, whatever the engine takes
     except QueryError as error:
         prologue = "the engine takes it, but " if isinstance(error, QuerySyntaxError) else ""
-        yield Finding.of(question, "not portable", f"{prologue}{error}")
-    if question.unanswerable and table.values():
-        yield Finding.of(question, "contradiction", f"it gives {table_in_words(table)}")
-    elif not question.unanswerable and not table.values():
-        yield Finding.of(question, "empty", _nothing(table))
-    elif _all_zero(table) and _counts(with_declared(query, prefixes)):
-        yield Finding.of(question, "zero", f"it gives {table_in_words(table)}")
+        yield GoldFinding.from_question(question, "not portable", f"{prologue}{error}")
+    if question.unanswerable and table.get_values():
+        yield GoldFinding.from_question(
+            question, "contradiction", f"it gives {summarize_table(table)}"
+        )
+    elif not question.unanswerable and not table.get_values():
+        yield GoldFinding.from_question(question, "empty", _describe_empty(table))
+    elif _is_all_zero(table) and _has_only_counts(with_declared(query, prefixes)):
+        yield GoldFinding.from_question(question, "zero", f"it gives {summarize_table(table)}")
     if tie:
-        yield Finding.of(question, "tie", tie)
+        yield GoldFinding.from_question(question, "tie", tie)
     if question.answers is not None and not exact_match(table, question.answers).f1:
         score = best_column(table, question.answers)
-        seen = (
-            f"the query gives {table_in_words(table)}; stored is "
-            f"{table_in_words(question.answers)}; F1 of the best column {score.f1:.2f}"
+        details = (
+            f"the query gives {summarize_table(table)}; stored is "
+            f"{summarize_table(question.answers)}; F1 of the best column {score.f1:.2f}"
         )
-        yield Finding.of(question, "stored answer", seen)
+        yield GoldFinding.from_question(question, "stored answer", details)
 
 
-def _without_query(question: GoldQuestion) -> list[Finding]:
+def _check_without_query(question: GoldQuestion) -> list[GoldFinding]:
     if not question.has_gold:
-        return [Finding.of(question, "no gold", "neither a query nor a stored answer")]
-    if question.answers is not None and not question.answers.values():
         return [
-            Finding.of(question, "empty", f"the stored answer has {_nothing(question.answers)}")
+            GoldFinding.from_question(question, "no gold", "neither a query nor a stored answer")
+        ]
+    if question.answers is not None and not question.answers.get_values():
+        return [
+            GoldFinding.from_question(
+                question, "empty", f"the stored answer has {_describe_empty(question.answers)}"
+            )
         ]
     return []
 
 
-def _read_only(question: GoldQuestion, query: str, prefixes: Prefixes) -> list[Finding]:
-    """Yield what can be said without a graph; prefixes that are not declared may be the graph's."""
+def _check_without_endpoint(
+    question: GoldQuestion, query: str, prefixes: Prefixes
+) -> list[GoldFinding]:
+    """Check a query without an endpoint; undeclared prefixes may be those of the graph."""
     missing = [prefix for prefix in lexed(query).undeclared if prefix not in prefixes]
     assumed = {prefix: f"urn:prefix:{prefix}:" for prefix in missing}
     try:
         checked(query, prefixes={**assumed, **prefixes})
     except QueryError as error:
-        return [_failed(question, error)]
+        return [_build_failure(question, error)]
     if missing:
         names = ", ".join(f"{prefix}:" for prefix in missing)
-        return [Finding.of(question, "prefix", f"not declared: {names}")]
+        return [GoldFinding.from_question(question, "prefix", f"not declared: {names}")]
     return []
 
 
-def _failed(question: GoldQuestion, error: QueryError | ServiceError) -> Finding:
+def _build_failure(question: GoldQuestion, error: QueryError | ServiceError) -> GoldFinding:
     kinds = {QuerySyntaxError: "syntax", TimedOut: "timeout"}
     kind = next((kind for cls, kind in kinds.items() if isinstance(error, cls)), "execution")
-    return Finding.of(question, kind, f"{type(error).__name__}: {error}")
+    return GoldFinding.from_question(question, kind, f"{type(error).__name__}: {error}")
 
 
-def _nothing(table: Table) -> str:
+def _describe_empty(table: ResultTable) -> str:
     return "no rows" if not table.rows else f"{len(table.rows)} rows without any value"
 
 
-def _counts(query: str) -> bool:
+def _has_only_counts(query: str) -> bool:
     """Return whether all columns of a query are counts or sums."""
     try:
         columns = read(query).columns
@@ -167,56 +191,56 @@ def _is_count(expression: Expression | None) -> bool:
     return isinstance(expression, Call) and expression.name.split()[0] in ("COUNT", "SUM")
 
 
-def _all_zero(table: Table) -> bool:
+def _is_all_zero(table: ResultTable) -> bool:
     return len(table.rows) == 1 and all(cell == ("number", 0) for cell in table.rows[0])
 
 
-BEYOND = 100  # rows looked at after the cut
-MOST = 10_000  # rows looked at at all, if DISTINCT has to be applied here
-KEY = "tie_key_"
+EXTRA_ROWS = 100  # rows looked at after the cut
+MAX_PROBE_ROWS = 10_000  # rows looked at at all, if DISTINCT has to be applied here
+TIE_KEY_PREFIX = "tie_key_"
 
 
-async def ties(
+async def find_tie(
     query: str, endpoint: Endpoint, *, prefixes: Mapping[str, str] | None, timeout: float | None
 ) -> str | None:
-    """Report how the result depends on the order of equal rows, or return None if it does not.
+    """Report how the result depends on the order of equal rows; None if it does not.
 
-    If a LIMIT keeps some of several rows that are equally good, the result depends on the engine:
-    SPARQL leaves the order of equal rows open (SPARQL 1.1, section 15.1), and that of all rows if
-    there is no ORDER BY.
+    If a LIMIT keeps some of several equally ranked rows, the result depends on the engine:
+    SPARQL leaves the order of equal rows open (SPARQL 1.1, section 15.1), and the order of all
+    rows without ORDER BY.
 
-    Each SELECT with LIMIT or OFFSET, the outer one and those within it, is run with the rows around
-    its cut and with what it sorts by as columns. What cannot be checked is said, too.
+    Each SELECT with LIMIT or OFFSET, the outer one and subqueries, runs with the rows around its
+    cut and with its sort keys as columns. If the check itself fails, the reason is returned.
     """
     if "LIMIT" not in query.upper() and "OFFSET" not in query.upper():
         return None
     try:
         tree = read(admitted(query, prefixes=prefixes).text)
-        for select in walk(tree, into=_of_same_graph):
+        for select in walk(tree, into=_get_same_graph_children):
             if (
                 isinstance(select, Query)
                 and select.form == "SELECT"
                 and (select.limit or select.offset)
             ):
-                probe = _Probe.of(replace(select, datasets=tree.datasets))
-                result = await endpoint.select(probe.text, timeout=timeout, limit=MOST)
-                if found := probe.tie(result.rows):
-                    return found
+                probe = _TieProbe.from_query(replace(select, datasets=tree.datasets))
+                result = await endpoint.select(probe.text, timeout=timeout, limit=MAX_PROBE_ROWS)
+                if tie := probe.find_tie(result.rows):
+                    return tie
     except (QueryError, TimedOut) as error:
         return f"ties could not be looked for: {type(error).__name__}: {error}"
     return None
 
 
-def _of_same_graph(node: object) -> tuple[object, ...]:
-    is_other = isinstance(node, Nested) and node.word in ("GRAPH", "SERVICE")
-    return () if is_other else children(node)
+def _get_same_graph_children(node: object) -> tuple[object, ...]:
+    is_other_graph = isinstance(node, Nested) and node.word in ("GRAPH", "SERVICE")
+    return () if is_other_graph else children(node)
 
 
 @dataclass(frozen=True)
-class _Probe:
-    """A query that shows the rows around a cut: first the columns of the original, then its keys.
+class _TieProbe:
+    """A query for the rows around a cut: first the columns of the original, then its sort keys.
 
-    `cuts` are the places where the original divides its rows.
+    `cuts` are the positions at which the original divides its rows.
     """
 
     text: str
@@ -226,63 +250,66 @@ class _Probe:
     cuts: tuple[int, ...]
 
     @classmethod
-    def of(cls, query: Query) -> _Probe:
+    def from_query(cls, query: Query) -> _TieProbe:
         columns = list(query.columns) or [
             (variable, None)
             for variable in dict.fromkeys(variables_of(query.where))
             if not variable.value.startswith("__")
         ]
         width = len(columns)
-        keys = [_key(expression, columns) for expression, _ in query.order]
+        keys = [_get_key_column(expression, columns) for expression, _ in query.order]
         start = query.offset or 0
         end = None if query.limit is None else start + query.limit
-        hidden = query.distinct and len(columns) > width
-        shown = replace(
+        has_hidden_keys = query.distinct and len(columns) > width
+        probe_query = replace(
             query,
             columns=tuple(columns),
-            limit=None if hidden else (start if end is None else end) + BEYOND,
+            limit=None if has_hidden_keys else (start if end is None else end) + EXTRA_ROWS,
             offset=None,
         )
         cuts = tuple(cut for cut in (start, end) if cut)
-        return cls(text_of(shown), width, tuple(keys), query.distinct, cuts)
+        return cls(text_of(probe_query), width, tuple(keys), query.distinct, cuts)
 
-    def tie(self, rows: Sequence[Row]) -> str | None:
+    def find_tie(self, rows: Sequence[Row]) -> str | None:
         if self.distinct:
-            first = {row[: self.width]: row for row in reversed(rows)}
-            rows = [row for row in rows if first[row[: self.width]] is row]
+            first_rows = {row[: self.width]: row for row in reversed(rows)}
+            rows = [row for row in rows if first_rows[row[: self.width]] is row]
         for cut in self.cuts:
-            if cut < len(rows) and (found := self._at(rows, cut)):
-                return found
+            if cut < len(rows) and (tie := self._find_tie_at(rows, cut)):
+                return tie
         return None
 
-    def _at(self, rows: Sequence[Row], cut: int) -> str | None:
-        """Report what is equal on both sides of a cut; nothing if equal rows are the same rows."""
-        key = self._cells(rows[cut])
-        if self._cells(rows[cut - 1]) != key:
+    def _find_tie_at(self, rows: Sequence[Row], cut: int) -> str | None:
+        """Describe equal rows on both sides of a cut; None if they are the same row."""
+        key = self._get_key_cells(rows[cut])
+        if self._get_key_cells(rows[cut - 1]) != key:
             return None
-        equal = [row for row in rows if self._cells(row) == key]
+        equal = [row for row in rows if self._get_key_cells(row) == key]
         if len({row[: self.width] for row in equal}) == 1:
             return None
         if not self.keys:
             return f"without ORDER BY it is open which {cut} rows come before the cut"
-        shown = ", ".join(value_of(rows[cut][at]) or "unbound" for at in self.keys)
-        more = "at least " if len(rows) >= cut + BEYOND and equal[-1] is rows[-1] else ""
+        key_values = ", ".join(value_of(rows[cut][index]) or "unbound" for index in self.keys)
+        qualifier = "at least " if len(rows) >= cut + EXTRA_ROWS and equal[-1] is rows[-1] else ""
         return (
-            f"the cut after row {cut} goes through {more}{len(equal)} rows that are equal in what "
-            f"the query sorts by ({shown})"
+            f"the cut after row {cut} goes through {qualifier}{len(equal)} rows that are "
+            "equal in what "
+            f"the query sorts by ({key_values})"
         )
 
-    def _cells(self, row: Row) -> tuple[Cell | None, ...]:
-        return tuple(cell_of_term(row[at]) for at in self.keys)
+    def _get_key_cells(self, row: Row) -> tuple[Cell | None, ...]:
+        return tuple(cell_of_term(row[index]) for index in self.keys)
 
 
-def _key(expression: Expression, columns: list[tuple[Variable, Expression | None]]) -> int:
-    """Return the column that a query sorts by; one that it does not show is added."""
+def _get_key_column(
+    expression: Expression, columns: list[tuple[Variable, Expression | None]]
+) -> int:
+    """Return the index of the column that a query sorts by; a hidden key is added as a column."""
     names = [variable for variable, _ in columns]
     if isinstance(expression, Variable) and expression in names:
         return names.index(expression)
     if isinstance(expression, Variable):
         columns.append((expression, None))
     else:
-        columns.append((Variable(f"{KEY}{len(columns)}"), expression))
+        columns.append((Variable(f"{TIE_KEY_PREFIX}{len(columns)}"), expression))
     return len(columns) - 1

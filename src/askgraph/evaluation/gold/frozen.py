@@ -1,14 +1,14 @@
-"""Gold results kept in a file, so that a figure can be measured again after the graph changed.
+r"""Gold results stored in a file, so that scores can be reproduced after the graph changed.
 
-The first line says what was run; each other line is the result of one gold query:
+The first line describes the run; each other line is the result of one gold query:
 
     {"frozen": "askgraph gold", "askgraph": "0.1.0", "created": "2026-01-01T12:00:00+00:00",
      "graphs": {"space": {"engine": "pyoxigraph 0.5.13", "snapshot": "…"}}, "questions": 1}
     {"id": "q1", "query": "<sha256>", "graph": "space", "snapshot": "…", "seconds": 0.01, "n": 1,
      "vars": ["n"], "rows": [["\\"2\\"^^<http://www.w3.org/2001/XMLSchema#integer>"]]}
 
-Terms are as in N-Triples, unbound is null. An ASK result has `boolean` instead of `vars` and
-`rows`; a query that failed has `error` and no result.
+Terms are written as in N-Triples, unbound is null. An ASK result has `boolean` instead of `vars`
+and `rows`; a failed query has `error` and no result.
 """
 
 import hashlib
@@ -25,128 +25,144 @@ from pyoxigraph import BlankNode, RdfFormat, Triple, parse
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
-from askgraph.evaluation import Table, aligned
-from askgraph.evaluation.executors import completed
-from askgraph.evaluation.files import LineFile, object_in, write_lines
-from askgraph.evaluation.gold import Finding, table_in_words
-from askgraph.evaluation.questions import GoldQuestion, query_table
+from askgraph.evaluation import ResultTable, align_numbers
+from askgraph.evaluation.executors import run_concurrently
+from askgraph.evaluation.files import LineFile, parse_object, write_lines
+from askgraph.evaluation.gold import GoldFinding, summarize_table
+from askgraph.evaluation.questions import GoldQuestion, run_query
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.results import Row, SelectResult, Term
 
 Json = dict[str, object]
 
 HEADER = {"frozen": "askgraph gold"}
-BLANK: Cell = ("blank", "")
+BLANK_NODE_CELL: Cell = ("blank", "")
 
 
 @dataclass(frozen=True)
-class Frozen:
-    """Gold results as they were: `results` by id, and the hash of the query that gave each.
+class FrozenGold:
+    """Frozen gold results.
 
-    `errors` are those of the queries that failed. `header` is the file's first line.
+    Attributes:
+        path: The file.
+        header: The first line of the file.
+        results: Results by question id.
+        hashes: Hash of the query behind each result, by question id.
+        errors: Errors of the queries that failed, by question id.
     """
 
     path: Path
     header: Mapping[str, object]
-    results: Mapping[str, Table]
+    results: Mapping[str, ResultTable]
     hashes: Mapping[str, str]
     errors: Mapping[str, str]
 
-    def with_gold(self, question: GoldQuestion) -> GoldQuestion:
+    def set_stored_answer(self, question: GoldQuestion) -> GoldQuestion:
         """Return the question with its frozen result as stored answer.
 
-        One without a query stays as it is, and so does one whose query failed when it was frozen.
-        Raises `SetupError` if its result is missing, or is that of another query.
+        A question without a query, or whose query failed when it was frozen, is returned unchanged.
+
+        Raises:
+            SetupError: The result is missing or belongs to another query.
         """
         if question.sparql is None or question.unanswerable:
             return question
-        self.check(question)
+        self.check_question(question)
         if question.id in self.errors:
             return question
         return replace(question, answers=self.results[question.id])
 
-    def check(self, question: GoldQuestion) -> None:
-        """Raise `SetupError` if there is no result of this question's query."""
-        known = self.hashes.get(question.id)
-        if known is None:
+    def check_question(self, question: GoldQuestion) -> None:
+        """Raise `SetupError` unless the file holds the result of this question's query."""
+        stored_hash = self.hashes.get(question.id)
+        if stored_hash is None:
             raise SetupError(
                 f"{self.path} has no result for question {question.id!r}; freeze the benchmark anew"
             )
-        if known != query_hash(question.sparql or ""):
+        if stored_hash != hash_query(question.sparql or ""):
             raise SetupError(
                 f"the gold query of question {question.id!r} is not the one whose result "
                 f"{self.path} holds; freeze it anew"
             )
 
 
-def read_frozen(path: Path) -> Frozen:
-    """Read a file of frozen gold; `SetupError`, with the line, if it is none or is damaged."""
-    lines = list(_lines(path))
+def read_frozen_gold(path: Path) -> FrozenGold:
+    """Read a file of frozen gold.
+
+    Raises:
+        SetupError: The file is not one of frozen gold or is damaged; the message names the line.
+    """
+    lines = list(_iterate_lines(path))
     if not lines or lines[0][1].get("frozen") != HEADER["frozen"]:
         raise SetupError(
             f"{path} holds no frozen gold; askgraph benchmark freeze writes such files"
         )
-    results: dict[str, Table] = {}
+    results: dict[str, ResultTable] = {}
     hashes: dict[str, str] = {}
     errors: dict[str, str] = {}
     for number, line in lines[1:]:
         match line:
             case {"id": str(identity), "query": str(query), "error": str(error)}:
                 errors[identity] = error
-            case {"id": str(identity), "query": str(query), "boolean": bool(truth)}:
-                results[identity] = Table.of_boolean(truth)
+            case {"id": str(identity), "query": str(query), "boolean": bool(value)}:
+                results[identity] = ResultTable.from_boolean(value)
             case {"id": str(identity), "query": str(query), "vars": list(names), "rows": rows}:
                 terms = _read_rows(f"{path}, line {number}", names, rows)
-                results[identity] = Table.of_result(SelectResult(tuple(names), terms))
+                results[identity] = ResultTable.from_result(SelectResult(tuple(names), terms))
             case _:
                 raise SetupError(f"{path}, line {number}: no result of a gold query")
         hashes[identity] = query
-    return Frozen(path, lines[0][1], results, hashes, errors)
+    return FrozenGold(path, lines[0][1], results, hashes, errors)
 
 
-def query_hash(query: str) -> str:
-    """Return what stands for the text of a query."""
+def hash_query(query: str) -> str:
+    """Return the SHA-256 of the text of a query."""
     return hashlib.sha256(query.encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def table_object(table: Table) -> Json:
-    """Return a result as a line holds it."""
+def to_table_object(table: ResultTable) -> Json:
+    """Return a result as the JSON object of a line."""
     if table.boolean is not None:
         return {"n": 1, "boolean": table.boolean}
-    rows = [[None if term is None else _text(term) for term in row] for row in table.terms]
+    rows = [[None if term is None else _format_term(term) for term in row] for row in table.terms]
     return {"n": len(rows), "vars": list(table.variables), "rows": rows}
 
 
-def drift(frozen: Frozen, question: GoldQuestion, now: Table) -> Finding | None:
-    """Return a finding if the result of a gold query is another than the frozen one.
+def find_drift(
+    frozen: FrozenGold, question: GoldQuestion, table: ResultTable
+) -> GoldFinding | None:
+    """Return a finding if the result of a gold query differs from the frozen one.
 
-    Rows are compared as values and counted, in any order; blank nodes are all alike. Raises
-    `SetupError` if the frozen result is of another query.
+    Rows are compared by value and count, in any order; all blank nodes are equal.
+
+    Raises:
+        SetupError: The frozen result belongs to another query.
     """
-    frozen.check(question)
-    before = frozen.results.get(question.id)
-    if before is None:
-        seen = f"it failed when it was frozen: {frozen.errors[question.id]}; now it gives "
-        return Finding.of(question, "drift", seen + table_in_words(now))
-    ours, theirs = aligned(_alike(now), _alike(before))
-    came, went = Counter(ours.rows), Counter(theirs.rows)
-    if came == went:
+    frozen.check_question(question)
+    frozen_table = frozen.results.get(question.id)
+    if frozen_table is None:
+        details = f"it failed when it was frozen: {frozen.errors[question.id]}; now it gives "
+        return GoldFinding.from_question(question, "drift", details + summarize_table(table))
+    current, previous = align_numbers(_unify_blank_nodes(table), _unify_blank_nodes(frozen_table))
+    current_counts, previous_counts = Counter(current.rows), Counter(previous.rows)
+    if current_counts == previous_counts:
         return None
-    return Finding.of(
+    return GoldFinding.from_question(
         question,
         "drift",
-        f"{(went - came).total()} rows are gone and {(came - went).total()} are new: frozen is "
-        f"{table_in_words(before)}, now it gives {table_in_words(now)}",
+        f"{(previous_counts - current_counts).total()} rows are gone and "
+        f"{(current_counts - previous_counts).total()} are new: frozen is "
+        f"{summarize_table(frozen_table)}, now it gives {summarize_table(table)}",
     )
 
 
-def _alike(table: Table) -> Table:
-    """Return the table with one value for all blank nodes, whose names mean nothing."""
+def _unify_blank_nodes(table: ResultTable) -> ResultTable:
+    """Return the table with one value for all blank nodes, whose labels have no meaning."""
     if not table.terms:
         return table
     rows = (
         tuple(
-            BLANK if isinstance(term, BlankNode) else cell
+            BLANK_NODE_CELL if isinstance(term, BlankNode) else cell
             for cell, term in zip(cells, terms, strict=True)
         )
         for cells, terms in zip(table.rows, table.terms, strict=True)
@@ -154,7 +170,7 @@ def _alike(table: Table) -> Table:
     return replace(table, rows=tuple(rows))
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
+def _iterate_lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -163,44 +179,44 @@ def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
         raise SetupError(f"{path} is not UTF-8 text: {error}") from error
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            yield number, object_in(line, f"{path}, line {number}")
+            yield number, parse_object(line, f"{path}, line {number}")
 
 
-def _read_rows(place: str, names: list[object], rows: object) -> tuple[Row, ...]:
-    """Return the rows of a line, their terms read at once."""
+def _read_rows(location: str, names: list[object], rows: object) -> tuple[Row, ...]:
+    """Parse the rows of a line, all terms in one pass."""
     if not isinstance(rows, list) or not all(
         isinstance(row, list)
         and len(row) == len(names)
         and all(isinstance(text, str | None) for text in row)
         for row in rows
     ):
-        raise SetupError(f"{place}: a row needs a term or null for each of 'vars'")
+        raise SetupError(f"{location}: a row needs a term or null for each of 'vars'")
     texts = dict.fromkeys(text for row in rows for text in row if text is not None)
     triples = "".join(f"<urn:s> <urn:p> {text} .\n" for text in texts)
     try:
         quads = list(parse(triples, RdfFormat.N_TRIPLES, lenient=True))
     except SyntaxError as error:
-        raise SetupError(f"{place}: not a term of N-Triples: {error.msg}") from error
+        raise SetupError(f"{location}: not a term of N-Triples: {error.msg}") from error
     terms = {text: quad.object for text, quad in zip(texts, quads, strict=True)}
     return tuple(tuple(None if text is None else terms[text] for text in row) for row in rows)
 
 
-def _text(term: Term) -> str:
+def _format_term(term: Term) -> str:
     return f"<<( {term} )>>" if isinstance(term, Triple) else str(term)
 
 
-class Freezer:
+class GoldFreezer:
     """Collects results in `OUT.part`; `finish` turns them into `OUT`.
 
-    A later call goes on where one stopped: what is in `OUT.part` for the same query on the same
-    snapshot of the same graph is not run again, unless it failed.
+    A later call resumes: results in `OUT.part` of the same query on the same snapshot of the same
+    graph are reused, unless the query failed.
     """
 
-    def __init__(self, out: Path) -> None:
-        self._out = out
-        self._part = LineFile(out.with_name(out.name + ".part"))
+    def __init__(self, output_path: Path) -> None:
+        self._output_path = output_path
+        self._part_file = LineFile(output_path.with_name(output_path.name + ".part"))
         self._graphs: dict[str, Json] = {}
-        self._done: dict[str, None] = {}
+        self._finished_ids: dict[str, None] = {}
 
     async def add(
         self,
@@ -215,45 +231,66 @@ class Freezer:
         concurrency: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> int:
-        """Run the gold queries of questions about one graph; return how many failed.
+        """Run the gold queries of questions about one graph; return the number of failures.
 
-        Questions without a query are passed over. `engine` and `snapshot` say what answered. Raises
-        `Unreachable` and `Unauthorised`; other errors are kept as what the query gave.
+        Args:
+            questions: Questions about the graph; those without a query are skipped.
+            endpoint: Where the queries run.
+            graph: Name of the graph.
+            engine: Name and version of the engine, for the record.
+            snapshot: State of the graph, for the record.
+            prefixes: Prefixes that gold queries may use without declaring them.
+            timeout: Limit in seconds per query.
+            concurrency: Number of queries that run at once.
+            progress: Called with the number of finished questions and of all questions.
+
+        Raises:
+            Unreachable: The endpoint is down.
+            Unauthorised: The endpoint refused access. Other errors are stored as results.
         """
         self._graphs[graph] = {"engine": engine, "snapshot": snapshot}
-        asked = [q for q in questions if q.sparql is not None and not q.unanswerable]
-        self._done |= dict.fromkeys(question.id for question in asked)
+        answerable = [
+            question
+            for question in questions
+            if question.sparql is not None and not question.unanswerable
+        ]
+        self._finished_ids |= dict.fromkeys(question.id for question in answerable)
         origin: Json = {"graph": graph, "snapshot": snapshot}
-        waiting = [q for q in asked if not self._is_there(q, origin)]
+        pending = [question for question in answerable if not self._is_frozen(question, origin)]
 
-        async def line(question: GoldQuestion) -> Json:
+        async def freeze_question(question: GoldQuestion) -> Json:
             assert question.sparql is not None
             start = time.perf_counter()
             try:
-                table = await query_table(
+                table = await run_query(
                     question.sparql, endpoint, prefixes=prefixes, timeout=timeout
                 )
-                result = table_object(table)
+                result = to_table_object(table)
             except (Unreachable, Unauthorised):
                 raise
             except (QueryError, ServiceError) as error:
                 result = {"error": f"{type(error).__name__}: {error}"}
             seconds = round(time.perf_counter() - start, 6)
-            head = {"id": question.id, "query": query_hash(question.sparql), **origin}
-            return {**head, "seconds": seconds, **result}
+            origin_fields = {"id": question.id, "query": hash_query(question.sparql), **origin}
+            return {**origin_fields, "seconds": seconds, **result}
 
-        done = len(asked) - len(waiting)
-        async with aclosing(completed(waiting, line, concurrency=concurrency)) as stream:
+        finished_count = len(answerable) - len(pending)
+        async with aclosing(
+            run_concurrently(pending, freeze_question, concurrency=concurrency)
+        ) as stream:
             async for record in stream:
-                self._part.append(record)
-                done += 1
+                self._part_file.append(record)
+                finished_count += 1
                 if progress:
-                    progress(done, len(asked))
-        return sum("error" in self._part.lines[question.id] for question in asked)
+                    progress(finished_count, len(answerable))
+        return sum("error" in self._part_file.lines[question.id] for question in answerable)
 
     def finish(self, order: Sequence[str] = ()) -> None:
-        """Write the file, lines in the order of these ids, and take the part away."""
-        ids = dict.fromkeys(identity for identity in order if identity in self._done) | self._done
+        """Write the file with its lines in the order of these ids, and delete the part file."""
+        ids = (
+            dict.fromkeys(identity for identity in order if identity in self._finished_ids)
+            | self._finished_ids
+        )
         header = {
             **HEADER,
             "askgraph": version("askgraph"),
@@ -261,23 +298,25 @@ class Freezer:
             "graphs": self._graphs,
             "questions": len(ids),
         }
-        write_lines(self._out, [header, *(self._part.lines[identity] for identity in ids)])
+        write_lines(
+            self._output_path, [header, *(self._part_file.lines[identity] for identity in ids)]
+        )
         self.close()
-        self._part.path.unlink()
+        self._part_file.path.unlink()
 
     def close(self) -> None:
-        """Close the part, which stays; a second call does nothing."""
-        self._part.close()
+        """Close the part file, which stays on disk; a second call has no effect."""
+        self._part_file.close()
 
-    def __enter__(self) -> "Freezer":
+    def __enter__(self) -> "GoldFreezer":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _is_there(self, question: GoldQuestion, origin: Json) -> bool:
-        known = self._part.lines.get(question.id)
-        if known is None or "error" in known:
+    def _is_frozen(self, question: GoldQuestion, origin: Json) -> bool:
+        record = self._part_file.lines.get(question.id)
+        if record is None or "error" in record:
             return False
-        same = all(known.get(name) == value for name, value in origin.items())
-        return same and known.get("query") == query_hash(question.sparql or "")
+        has_same_origin = all(record.get(name) == value for name, value in origin.items())
+        return has_same_origin and record.get("query") == hash_query(question.sparql or "")

@@ -1,10 +1,10 @@
-"""Questions that repeat each other, in nearly the same words or with the same query.
+"""Detection of near-duplicate questions, and splits that keep duplicates together.
 
 Equal texts and equal queries (`canonical_query`) are found by hashing. Similar texts are found by
-MinHash over the three-character pieces of their words (Broder, "On the resemblance and containment
-of documents", 1997) with banding (Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets",
-section 3.4), and then compared as strings. The time grows with the number of questions, not with
-its square; in exchange a similar pair may be missed, which is rare above a similarity of 0.9.
+MinHash over the character trigrams of their words (Broder, "On the resemblance and containment of
+documents", 1997) with banding (Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets",
+section 3.4), and then compared as strings. The time is linear in the number of questions, not
+quadratic; a similar pair may be missed, rarely above a similarity of 0.9.
 """
 
 import hashlib
@@ -20,26 +20,34 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.gold import Finding
+from askgraph.evaluation.gold import GoldFinding
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.sparql.rewrite.canonical import canonical_query
 
-SIMILAR = 0.9  # share of the characters that two texts have in common, words sorted
+MIN_SIMILARITY_RATIO = 0.9  # share of the characters that two texts have in common, words sorted
 
-BANDS, ROWS = 32, 3  # texts that share half of their pieces meet with a probability of 0.99
-NEIGHBOURS = 30  # in a crowded bucket each text is compared with so many, in alphabetical order
-ROUGHLY = 0.4  # estimated share of common pieces below which two texts are not compared
+BAND_COUNT, ROWS_PER_BAND_COUNT = (
+    32,
+    3,
+)  # texts that share half of their pieces meet with a probability of 0.99
+MAX_NEIGHBOUR_COUNT = (
+    30  # in a crowded bucket each text is compared with so many, in alphabetical order
+)
+MIN_SIGNATURE_SHARE = 0.4  # estimated share of common pieces below which two texts are not compared
 
 Kind = Literal["same question", "same query", "similar question", "similar words"]
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two questions, by their places, the earlier one first.
+class DuplicatePair:
+    """Two questions, by index, the earlier one first.
 
-    `similarity` is that of the texts, 0 to 1. `kind` is `same query` if the words differ,
-    `similar question` if a query is not known, and `similar words` if the queries differ, so
-    that most likely other things are asked for.
+    Attributes:
+        first: Index of the earlier question.
+        second: Index of the later question.
+        kind: `same query` if only the words differ, `similar question` if a query is unknown, and
+            `similar words` if the queries differ, so that the meanings most likely differ too.
+        similarity: Similarity of the texts, 0 to 1.
     """
 
     first: int
@@ -48,246 +56,292 @@ class Pair:
     similarity: float
 
     @property
-    def repeats(self) -> bool:
-        """Whether who knows the right answer of one most likely knows that of the other."""
+    def is_duplicate(self) -> bool:
+        """Whether the answer to one question most likely answers the other."""
         return self.kind != "similar words"
 
 
-def near_duplicates(
+def find_near_duplicates(
     questions: Sequence[GoldQuestion],
     *,
-    similar: float = SIMILAR,
+    min_similarity: float = MIN_SIMILARITY_RATIO,
     prefixes: Mapping[str, str] | None = None,
-) -> tuple[Pair, ...]:
-    """Return pairs of questions that repeat each other, in order of the later one.
+) -> tuple[DuplicatePair, ...]:
+    """Return pairs of near-duplicate questions, in order of the later one.
 
-    Of a set of equal questions, each is paired with the first only. If all questions name their
-    graph, those of different graphs are no duplicates.
+    Of equal questions, each is paired with the first only. If all questions name their graph,
+    questions about different graphs are not duplicates.
+
+    Args:
+        questions: The questions.
+        min_similarity: Minimum similarity of texts, 0 to 1.
+        prefixes: Prefixes that queries may use without declaring them.
     """
-    graphs = [q.graph for q in questions] if all(q.graph for q in questions) else None
-    within: list[Hashable] = list(graphs) if graphs else [None] * len(questions)
-    texts = [_plain(question.text) for question in questions]
-    queries = [q.sparql and canonical_query(q.sparql, prefixes=prefixes) for q in questions]
-    found: dict[tuple[int, int], Pair] = {}
-    for first, second in _equal(list(zip(within, texts, strict=True))):
+    graphs = (
+        [question.graph for question in questions]
+        if all(question.graph for question in questions)
+        else None
+    )
+    group_keys: list[Hashable] = list(graphs) if graphs else [None] * len(questions)
+    texts = [_normalize_text(question.text) for question in questions]
+    queries = [
+        question.sparql and canonical_query(question.sparql, prefixes=prefixes)
+        for question in questions
+    ]
+    pairs: dict[tuple[int, int], DuplicatePair] = {}
+    for first, second in _pair_equal_keys(list(zip(group_keys, texts, strict=True))):
         if texts[first]:
-            found[first, second] = Pair(first, second, "same question", 1.0)
-    for first, second in _equal(list(zip(within, queries, strict=True))):
+            pairs[first, second] = DuplicatePair(first, second, "same question", 1.0)
+    for first, second in _pair_equal_keys(list(zip(group_keys, queries, strict=True))):
         if queries[first]:
-            likeness = _similarity(texts[first], texts[second])
-            found.setdefault((first, second), Pair(first, second, "same query", likeness))
-    for first, second in _alike(list(zip(within, texts, strict=True))):
-        likeness = _similarity(texts[first], texts[second])
-        if likeness >= similar and _numbers(texts[first]) == _numbers(texts[second]):
-            known = queries[first] and queries[second]
-            kind: Kind = "similar words" if known else "similar question"
-            found.setdefault((first, second), Pair(first, second, kind, likeness))
-    return tuple(sorted(found.values(), key=lambda pair: (pair.second, pair.first)))
+            similarity = _compute_similarity(texts[first], texts[second])
+            pairs.setdefault(
+                (first, second), DuplicatePair(first, second, "same query", similarity)
+            )
+    for first, second in _pair_similar_texts(list(zip(group_keys, texts, strict=True))):
+        similarity = _compute_similarity(texts[first], texts[second])
+        if similarity >= min_similarity and _find_number_words(texts[first]) == _find_number_words(
+            texts[second]
+        ):
+            has_both_queries = queries[first] and queries[second]
+            kind: Kind = "similar words" if has_both_queries else "similar question"
+            pairs.setdefault((first, second), DuplicatePair(first, second, kind, similarity))
+    return tuple(sorted(pairs.values(), key=lambda pair: (pair.second, pair.first)))
 
 
-def duplicate_groups(questions: Sequence[GoldQuestion]) -> tuple[int, ...]:
-    """Return a number for each question; those that repeat each other, over any chain, share it.
+def group_duplicates(questions: Sequence[GoldQuestion]) -> tuple[int, ...]:
+    """Return a group number for each question; chains of duplicates share one.
 
-    Similar words do not count if the queries differ.
+    Questions with similar words but different queries are not grouped.
     """
-    leader = list(range(len(questions)))
+    parents = list(range(len(questions)))
 
-    def root(at: int) -> int:
-        while leader[at] != at:
-            leader[at] = leader[leader[at]]
-            at = leader[at]
-        return at
+    def find_root(index: int) -> int:
+        while parents[index] != index:
+            parents[index] = parents[parents[index]]
+            index = parents[index]
+        return index
 
-    for pair in near_duplicates(questions):
-        if pair.repeats:
-            one, other = sorted((root(pair.first), root(pair.second)))
-            leader[other] = one
-    return tuple(root(at) for at in range(len(questions)))
+    for pair in find_near_duplicates(questions):
+        if pair.is_duplicate:
+            lower_root, higher_root = sorted((find_root(pair.first), find_root(pair.second)))
+            parents[higher_root] = lower_root
+    return tuple(find_root(index) for index in range(len(questions)))
 
 
-def _plain(text: str) -> str:
+def _normalize_text(text: str) -> str:
     """Return the words of a text, without case, punctuation and compatibility forms."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(re.findall(r"[\w+#]+", folded))
 
 
-def _equal(keys: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
-    """Yield each place with the first place that has the same key."""
-    first: dict[Hashable, int] = {}
-    for at, key in enumerate(keys):
-        earlier = first.setdefault(key, at)
-        if earlier != at:
-            yield earlier, at
+def _pair_equal_keys(keys: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
+    """Yield each index with the first index of the same key."""
+    first_indices: dict[Hashable, int] = {}
+    for index, key in enumerate(keys):
+        first_index = first_indices.setdefault(key, index)
+        if first_index != index:
+            yield first_index, index
 
 
-def _similarity(one: str, other: str) -> float:
-    return fuzz.token_sort_ratio(one, other) / 100
+def _compute_similarity(first: str, second: str) -> float:
+    return fuzz.token_sort_ratio(first, second) / 100
 
 
-def _numbers(text: str) -> set[str]:
-    """Return words with digits: questions about 1990 and 1991 are two, however alike they look."""
+def _find_number_words(text: str) -> set[str]:
+    """Return words with digits: questions about 1990 and 1991 differ despite their similarity."""
     return {word for word in text.split() if any(map(str.isdigit, word))}
 
 
-def _alike(keys: Sequence[tuple[Hashable, str]]) -> list[tuple[int, int]]:
-    """Return pairs of places of one graph whose texts may be similar but are not equal, once each.
+def _pair_similar_texts(keys: Sequence[tuple[Hashable, str]]) -> list[tuple[int, int]]:
+    """Return index pairs of different, possibly similar texts of one graph, each pair once.
 
     A key is a graph and a text.
     """
-    places: dict[tuple[Hashable, str], int] = {}
-    for at, key in enumerate(keys):
+    indices: dict[tuple[Hashable, str], int] = {}
+    for index, key in enumerate(keys):
         if key[1]:
-            places.setdefault(key, at)
-    distinct = sorted(places.items(), key=lambda place: (place[0][1], place[1]))
+            indices.setdefault(key, index)
+    distinct = sorted(indices.items(), key=lambda entry: (entry[0][1], entry[1]))
     if len(distinct) < 2:
         return []
     texts = [text for (_, text), _ in distinct]
-    pieces = [np.fromiter(_pieces(text), dtype=np.uint64) for text in texts]
-    starts = np.cumsum([0, *(len(piece) for piece in pieces[:-1])])
-    joined = np.concatenate(pieces)
+    trigram_hashes = [np.fromiter(_hash_trigrams(text), dtype=np.uint64) for text in texts]
+    offsets = np.cumsum([0, *(len(hashes) for hashes in trigram_hashes[:-1])])
+    joined = np.concatenate(trigram_hashes)
     random = np.random.default_rng(1997)
-    factors = random.integers(1, 2**63, size=(2, BANDS * ROWS), dtype=np.uint64)
-    smallest = [
-        np.minimum.reduceat((joined * (factor | np.uint64(1)) + shift) >> np.uint64(32), starts)
+    factors = random.integers(1, 2**63, size=(2, BAND_COUNT * ROWS_PER_BAND_COUNT), dtype=np.uint64)
+    min_hashes = [
+        np.minimum.reduceat((joined * (factor | np.uint64(1)) + shift) >> np.uint64(32), offsets)
         for factor, shift in factors.T
     ]
-    signatures = np.stack(smallest)
-    pairs = np.unique(np.concatenate([_met(band) for band in _bands(signatures)]), axis=0)
-    ours, theirs = signatures[:, pairs[:, 0]], signatures[:, pairs[:, 1]]
-    likely = pairs[(ours == theirs).mean(axis=0) >= ROUGHLY]
-    found = []
-    for one, other in likely.tolist():
-        ((graph, text), place), ((other_graph, other_text), other_place) = (
-            distinct[one],
-            distinct[other],
+    signatures = np.stack(min_hashes)
+    pairs = np.unique(
+        np.concatenate([_pair_band_matches(band) for band in _hash_bands(signatures)]), axis=0
+    )
+    first_signatures, second_signatures = signatures[:, pairs[:, 0]], signatures[:, pairs[:, 1]]
+    likely_pairs = pairs[
+        (first_signatures == second_signatures).mean(axis=0) >= MIN_SIGNATURE_SHARE
+    ]
+    result = []
+    for first, second in likely_pairs.tolist():
+        ((graph, text), entry), ((other_graph, other_text), other_place) = (
+            distinct[first],
+            distinct[second],
         )
         if graph == other_graph and text != other_text:
-            found.append((min(place, other_place), max(place, other_place)))
-    return found
+            result.append((min(entry, other_place), max(entry, other_place)))
+    return result
 
 
-def _pieces(text: str) -> set[int]:
-    """Return the hashes of a text's pieces of three characters, its words sorted."""
+def _hash_trigrams(text: str) -> set[int]:
+    """Return the hashes of the character trigrams of a text with sorted words."""
     padded = " " + " ".join(sorted(text.split())) + " "
-    return {zlib.crc32(padded[at : at + 3].encode()) for at in range(max(1, len(padded) - 2))}
+    return {
+        zlib.crc32(padded[index : index + 3].encode()) for index in range(max(1, len(padded) - 2))
+    }
 
 
-def _bands(signatures: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
-    """Yield, for each band, one number a text."""
-    for at in range(0, BANDS * ROWS, ROWS):
-        mixed = np.zeros(signatures.shape[1], dtype=np.uint64)
-        for row in signatures[at : at + ROWS]:
-            mixed = mixed * np.uint64(0x9E3779B97F4A7C15) + row
-        yield mixed
+def _hash_bands(signatures: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
+    """Yield, for each band, one hash per text."""
+    for start in range(0, BAND_COUNT * ROWS_PER_BAND_COUNT, ROWS_PER_BAND_COUNT):
+        band_hash = np.zeros(signatures.shape[1], dtype=np.uint64)
+        for row in signatures[start : start + ROWS_PER_BAND_COUNT]:
+            band_hash = band_hash * np.uint64(0x9E3779B97F4A7C15) + row
+        yield band_hash
 
 
-def _met(band: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Return pairs of texts with the same number, each with at most its next neighbours."""
+def _pair_band_matches(band: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return pairs of texts with the same band hash, each with at most its next neighbours."""
     order = np.argsort(band, kind="stable")
     ranked = band[order]
-    found = [np.empty((0, 2), dtype=np.intp)]
-    for distance in range(1, min(NEIGHBOURS, len(order) - 1) + 1):
-        meets = np.flatnonzero(ranked[distance:] == ranked[:-distance])
-        if not len(meets):
+    pairs = [np.empty((0, 2), dtype=np.intp)]
+    for distance in range(1, min(MAX_NEIGHBOUR_COUNT, len(order) - 1) + 1):
+        matches = np.flatnonzero(ranked[distance:] == ranked[:-distance])
+        if not len(matches):
             break
-        found.append(np.stack([order[meets], order[meets + distance]], axis=1))
-    return np.concatenate(found)
+        pairs.append(np.stack([order[matches], order[matches + distance]], axis=1))
+    return np.concatenate(pairs)
 
 
 Prefixes = Mapping[str, str] | None
 
 
-def repeats(questions: Sequence[GoldQuestion], *, prefixes: Prefixes = None) -> tuple[Finding, ...]:
-    """Return one finding for each question that repeats an earlier one of the same benchmark.
+def find_repeats(
+    questions: Sequence[GoldQuestion], *, prefixes: Prefixes = None
+) -> tuple[GoldFinding, ...]:
+    """Return one finding for each question that repeats an earlier one of the benchmark.
 
-    Texts alone are compared if a question has several languages: then the same query is no
-    finding.
+    Equal queries of questions in different languages are translations and no finding.
     """
-    found: dict[int, Finding] = {}
-    for pair in near_duplicates(questions, prefixes=prefixes):
+    findings_by_index: dict[int, GoldFinding] = {}
+    for pair in find_near_duplicates(questions, prefixes=prefixes):
         earlier, later = questions[pair.first], questions[pair.second]
-        translated = pair.kind == "same query" and earlier.language != later.language
-        if not translated:
-            kind = pair.kind if pair.repeats else "similar question"
-            finding = Finding.of(later, kind, f"{earlier.id!r}: {earlier.text}")
-            found.setdefault(pair.second, finding)
-    return tuple(found[at] for at in sorted(found))
+        is_translation = pair.kind == "same query" and earlier.language != later.language
+        if not is_translation:
+            kind = pair.kind if pair.is_duplicate else "similar question"
+            finding = GoldFinding.from_question(later, kind, f"{earlier.id!r}: {earlier.text}")
+            findings_by_index.setdefault(pair.second, finding)
+    return tuple(findings_by_index[index] for index in sorted(findings_by_index))
 
 
-def leaks(
+def find_leaks(
     questions: Sequence[GoldQuestion],
     training: Sequence[GoldQuestion],
     *,
     prefixes: Prefixes = None,
-) -> tuple[Finding, ...]:
-    """Return one finding for each question that a training question repeats, in question order.
+) -> tuple[GoldFinding, ...]:
+    """Return one finding for each question that a training question duplicates, in question order.
 
-    Similar words are no leak if the queries differ: such pairs are what there is to learn from.
+    Questions with similar words but different queries are no leak: models are meant to learn from
+    them.
     """
-    both = [*training, *questions]
-    best: dict[int, Pair] = {}
-    for pair in near_duplicates(both, prefixes=prefixes):
-        if pair.repeats and pair.first < len(training) <= pair.second:
-            known = best.get(pair.second)
-            if known is None or (pair.kind == "same question", pair.similarity) > (
-                known.kind == "same question",
-                known.similarity,
+    all_questions = [*training, *questions]
+    best_pairs: dict[int, DuplicatePair] = {}
+    for pair in find_near_duplicates(all_questions, prefixes=prefixes):
+        if pair.is_duplicate and pair.first < len(training) <= pair.second:
+            best_pair = best_pairs.get(pair.second)
+            if best_pair is None or (pair.kind == "same question", pair.similarity) > (
+                best_pair.kind == "same question",
+                best_pair.similarity,
             ):
-                best[pair.second] = pair
-    return tuple(_leak(best[at], both) for at in sorted(best))
+                best_pairs[pair.second] = pair
+    return tuple(
+        _build_leak_finding(best_pairs[index], all_questions) for index in sorted(best_pairs)
+    )
 
 
-def _leak(pair: Pair, both: Sequence[GoldQuestion]) -> Finding:
-    trained, asked = both[pair.first], both[pair.second]
+def _build_leak_finding(pair: DuplicatePair, all_questions: Sequence[GoldQuestion]) -> GoldFinding:
+    training_question, question = all_questions[pair.first], all_questions[pair.second]
     if pair.kind == "same question":
-        return Finding.of(asked, "leak", f"training question {trained.id!r}: {trained.text}")
-    return Finding.of(asked, "near leak", f"{pair.kind}, {trained.id!r}: {trained.text}")
+        return GoldFinding.from_question(
+            question,
+            "leak",
+            f"training question {training_question.id!r}: {training_question.text}",
+        )
+    return GoldFinding.from_question(
+        question, "near leak", f"{pair.kind}, {training_question.id!r}: {training_question.text}"
+    )
 
 
 @dataclass(frozen=True)
-class Split:
-    """A training part and the test part that goes with it, by the places of the questions."""
+class DataSplit:
+    """A training part and its test part, as indices of questions."""
 
     name: str
     train: tuple[int, ...]
     test: tuple[int, ...]
 
 
-def folds(
+def split_folds(
     questions: Sequence[GoldQuestion],
-    k: int,
+    fold_count: int,
     *,
     seed: int = 0,
     groups: Sequence[Hashable] | None = None,
-) -> tuple[Split, ...]:
-    """Divide questions into k parts of nearly equal size, each the test part once.
+) -> tuple[DataSplit, ...]:
+    """Divide questions into parts of nearly equal size; each is the test part once.
 
-    `groups` has a label for each question; what shares one stays in one part. None groups those
-    that repeat each other (`near_duplicates`). The same questions in any order and the same seed
-    give the same parts. Raises `SetupError` if there are fewer groups than parts.
+    The same questions in any order and the same seed give the same parts.
+
+    Args:
+        questions: The questions.
+        fold_count: Number of parts, at least 2.
+        seed: Seed of the order of groups.
+        groups: A label for each question; questions with one label stay in one part. None groups
+            near-duplicates.
+
+    Raises:
+        SetupError: There are fewer groups than parts.
     """
-    labels = list(groups if groups is not None else duplicate_groups(questions))
+    labels = list(groups if groups is not None else group_duplicates(questions))
     members: dict[Hashable, list[int]] = {}
-    for at, label in enumerate(labels):
-        members.setdefault(label, []).append(at)
-    if k < 2 or len(members) < k:
+    for index, label in enumerate(labels):
+        members.setdefault(label, []).append(index)
+    if fold_count < 2 or len(members) < fold_count:
         raise SetupError(
             f"{len(questions)} questions in {len(members)} groups of near-duplicates cannot be "
-            f"divided into {k} folds; at least 2 folds, and a group for each, are needed"
+            f"divided into {fold_count} folds; at least 2 folds, and a group for each, are needed"
         )
-    parts: list[list[int]] = [[] for _ in range(k)]
-    for group in sorted(members.values(), key=lambda group: _rank(questions, group, seed)):
+    parts: list[list[int]] = [[] for _ in range(fold_count)]
+    for group in sorted(
+        members.values(), key=lambda group: _compute_sort_key(questions, group, seed)
+    ):
         min(parts, key=len).extend(group)
     return tuple(
-        _split(f"fold-{number}", len(questions), part) for number, part in enumerate(parts, start=1)
+        _build_split(f"fold-{number}", len(questions), part)
+        for number, part in enumerate(parts, start=1)
     )
 
 
-def leave_one_out(labels: Sequence[str]) -> tuple[Split, ...]:
-    """Return a split for each label, in order: the questions with it are the test part.
+def split_leave_one_out(labels: Sequence[str]) -> tuple[DataSplit, ...]:
+    """Return a split for each label, in order, whose test part is the questions with that label.
 
-    `labels` has one for each question, as the name of its graph or data set. Raises `SetupError`
-    if there is one label only.
+    Args:
+        labels: One label for each question, such as its graph or data set.
+
+    Raises:
+        SetupError: All labels are equal.
     """
     names = tuple(dict.fromkeys(labels))
     if len(names) < 2:
@@ -295,18 +349,22 @@ def leave_one_out(labels: Sequence[str]) -> tuple[Split, ...]:
             f"leaving one out needs at least two; all questions are of {', '.join(names) or 'none'}"
         )
     return tuple(
-        _split(name, len(labels), [at for at, label in enumerate(labels) if label == name])
+        _build_split(
+            name, len(labels), [index for index, label in enumerate(labels) if label == name]
+        )
         for name in names
     )
 
 
-def _rank(questions: Sequence[GoldQuestion], group: Sequence[int], seed: int) -> tuple[int, bytes]:
-    """Large groups first, so that small ones can even out; equal ones as the seed has it."""
-    first = min(f"{questions[at].id}\t{questions[at].text}" for at in group)
+def _compute_sort_key(
+    questions: Sequence[GoldQuestion], group: Sequence[int], seed: int
+) -> tuple[int, bytes]:
+    """Return a sort key: large groups first, so that small ones even out; ties by a seeded hash."""
+    first = min(f"{questions[index].id}\t{questions[index].text}" for index in group)
     return -len(group), hashlib.sha256(f"{seed}\t{first}".encode("utf-8", "replace")).digest()
 
 
-def _split(name: str, count: int, test: Sequence[int]) -> Split:
-    inside = set(test)
-    train = tuple(at for at in range(count) if at not in inside)
-    return Split(name, train, tuple(sorted(inside)))
+def _build_split(name: str, count: int, test: Sequence[int]) -> DataSplit:
+    test_indices = set(test)
+    train = tuple(index for index in range(count) if index not in test_indices)
+    return DataSplit(name, train, tuple(sorted(test_indices)))

@@ -1,4 +1,4 @@
-"""Metrics that assign rows or columns one to one, as the Hungarian method does."""
+"""Metrics that assign rows or columns one to one with the Hungarian method."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from askgraph.evaluation import Score, Table, aligned, set_score
+from askgraph.evaluation import ResultTable, Score, align_numbers, score_sets
 
-ASSIGNED = 1024  # rows; more on either side are compared as tuples
+MAX_ASSIGNED_ROWS = 1024  # rows; more on either side are compared as tuples
 
 BoundRow = tuple[Hashable, ...]
 
 
-def row_assignment(predicted: Table, gold: Table) -> Score:
+def row_assignment(predicted: ResultTable, gold: ResultTable) -> Score:
     """Row-assignment F1: each gold row against one predicted row, columns without names.
 
     Punishes missing and superfluous rows, missing values, and any difference in how a term is
@@ -37,89 +37,100 @@ def row_assignment(predicted: Table, gold: Table) -> Score:
     Compare RDF terms, or values if either table came without terms; both empty is 1.
     """
     if predicted.boolean is not None or gold.boolean is not None:
-        value = float(_holds(predicted) == _holds(gold))
-        return Score.of(value)
+        value = float(_is_true(predicted) == _is_true(gold))
+        return Score.from_value(value)
     if not predicted.rows or not gold.rows:
         value = float(not predicted.rows and not gold.rows)
-        return Score.of(value)
+        return Score.from_value(value)
     tables: Iterable[Sequence[Sequence[Hashable]]] = (
         (predicted.terms, gold.terms)
         if predicted.terms and gold.terms
         else (predicted.rows, gold.rows)
     )
-    have, wanted = ([tuple(cell for cell in row if cell is not None) for row in t] for t in tables)
-    if max(len(have), len(wanted)) > ASSIGNED:
-        right = float((Counter(have) & Counter(wanted)).total())
-        return _score(right, len(have), len(wanted))
-    numbers: dict[tuple[Hashable, int], int] = {}
-    common = _incidence(have, numbers), _incidence(wanted, numbers)
-    width = len(numbers)
-    one, other = (
-        csr_array((np.ones(len(cells)), cells, starts), shape=(len(starts) - 1, width))
-        for cells, starts in common
+    predicted_rows, gold_rows = (
+        [tuple(cell for cell in row if cell is not None) for row in table] for table in tables
     )
-    sizes = np.array([max(1, len(row)) for row in wanted])
-    similarity: NDArray[np.float64] = (one @ other.T).toarray() / sizes
-    right = float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
-    superfluous = max(0, len(have) - len(wanted))
-    return _score(right, right + superfluous, len(wanted))
+    if max(len(predicted_rows), len(gold_rows)) > MAX_ASSIGNED_ROWS:
+        matched = float((Counter(predicted_rows) & Counter(gold_rows)).total())
+        return _build_score(matched, len(predicted_rows), len(gold_rows))
+    numbers: dict[tuple[Hashable, int], int] = {}
+    incidence = _build_incidence(predicted_rows, numbers), _build_incidence(gold_rows, numbers)
+    width = len(numbers)
+    predicted_matrix, gold_matrix = (
+        csr_array((np.ones(len(cells)), cells, starts), shape=(len(starts) - 1, width))
+        for cells, starts in incidence
+    )
+    sizes = np.array([max(1, len(row)) for row in gold_rows])
+    similarity: NDArray[np.float64] = (predicted_matrix @ gold_matrix.T).toarray() / sizes
+    matched = float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
+    superfluous = max(0, len(predicted_rows) - len(gold_rows))
+    return _build_score(matched, matched + superfluous, len(gold_rows))
 
 
-def _holds(table: Table) -> bool:
+def _is_true(table: ResultTable) -> bool:
     return bool(table.rows) if table.boolean is None else table.boolean
 
 
-def _score(right: float, of_predicted: float, of_gold: float) -> Score:
-    if not right:
-        return Score.of(0.0)
-    return Score(right / of_predicted, right / of_gold, 2 * right / (of_predicted + of_gold))
+def _build_score(matched: float, predicted_total: float, gold_total: float) -> Score:
+    if not matched:
+        return Score.from_value(0.0)
+    return Score(
+        matched / predicted_total,
+        matched / gold_total,
+        2 * matched / (predicted_total + gold_total),
+    )
 
 
-def _incidence(
-    rows: list[BoundRow], numbers: dict[tuple[Hashable, int], int]
+def _build_incidence(
+    rows: list[BoundRow], cell_numbers: dict[tuple[Hashable, int], int]
 ) -> tuple[list[int], list[int]]:
-    """Return the numbers of the cells of all rows, and where each row starts and the last ends.
+    """Return the numbers of the cells of all rows, and the offsets of the rows and of their end.
 
-    The second "Io" of a row has another number than the first, so that sets of numbers meet as
-    multisets of cells do.
+    The second "Io" of a row gets another number than the first, so that intersections of numbers
+    are intersections of multisets of cells.
     """
     cells: list[int] = []
     starts = [0]
     for row in rows:
-        seen: Counter[Hashable] = Counter()
+        counts: Counter[Hashable] = Counter()
         for cell in row:
-            cells.append(numbers.setdefault((cell, seen[cell]), len(numbers)))
-            seen[cell] += 1
+            cells.append(cell_numbers.setdefault((cell, counts[cell]), len(cell_numbers)))
+            counts[cell] += 1
         starts.append(len(cells))
     return cells, starts
 
 
-LESS = 1e-6  # what precision weighs beside F1: it decides between mappings of equal F1
+PRECISION_WEIGHT = 1e-6  # what precision weighs beside F1: it decides between mappings of equal F1
 
 
-def column_mapping(predicted: Table, gold: Table) -> Score:
+def column_mapping(predicted: ResultTable, gold: ResultTable) -> Score:
     """Set precision, recall and F1 under the best one-to-one mapping of gold to predicted columns.
 
     Punishes wrong and missing values in each gold column, and a missing column: no predicted column
-    stands for two of gold.
+    stands for two gold columns.
 
     Does not punish extra columns, the names and order of columns, a wrong order, wrong duplicates,
     or values paired in the wrong rows.
 
-    Ours. `best_column` lets one predicted column serve several gold columns, `exact_match` wants
-    whole rows.
+    Our own. `best_column` lets one predicted column serve several gold columns, `exact_match`
+    requires complete rows.
 
-    Map each gold column to a predicted column of its own, so that F1 summed is highest.
-
-    The score is the mean over the gold columns, one without a partner counts 0; with several, F1 is
-    not the harmonic mean of the other two. No values on both sides is 1, on one side 0.
+    Map each gold column to its own predicted column so that the sum of F1 is highest. The score is
+    the mean over the gold columns, an unmapped one counts 0; with several, F1 is not the harmonic
+    mean of precision and recall. No values on both sides is 1, on one side 0.
     """
-    predicted, gold = aligned(predicted, gold)
-    if not (predicted.values() and gold.values()):
-        return set_score(predicted.values(), gold.values())
+    predicted, gold = align_numbers(predicted, gold)
+    if not (predicted.get_values() and gold.get_values()):
+        return score_sets(predicted.get_values(), gold.get_values())
     missing = max(0, len(gold.variables) - len(predicted.variables))
-    columns = [*predicted.columns(), *[frozenset()] * missing]
-    scores = [[set_score(column, wanted) for column in columns] for wanted in gold.columns()]
-    weights = [[score.f1 + LESS * score.precision for score in line] for line in scores]
-    mapped = [scores[at][to] for at, to in zip(*linear_sum_assignment(weights, True), strict=True)]
-    return Score.mean(mapped)
+    columns = [*predicted.get_column_values(), *[frozenset()] * missing]
+    scores = [
+        [score_sets(column, gold_column) for column in columns]
+        for gold_column in gold.get_column_values()
+    ]
+    weights = [[score.f1 + PRECISION_WEIGHT * score.precision for score in line] for line in scores]
+    mapped = [
+        scores[row][column]
+        for row, column in zip(*linear_sum_assignment(weights, True), strict=True)
+    ]
+    return Score.compute_mean(mapped)

@@ -1,15 +1,15 @@
-"""IRIs that a query is about, and how many of gold's it has: entities and predicates apart.
+"""Linking scores: the IRIs of a query against gold's, entities and predicates apart.
 
-Punishes each entity and predicate too many or too few. Does not punish how they are put together:
-a query with the right IRIs in the wrong places has full marks.
+Punishes each missing or extra entity and predicate. Does not punish how they are combined: a query
+with the right IRIs in the wrong positions scores 1.
 
-Entities are the IRIs in the place of a subject or object, classes among them, and those in VALUES,
-BIND, FILTER and other expressions. Predicates are those in the place of a predicate, in property
-paths too, and those given to a variable that stands there. IRIs of RDF, RDFS, OWL and XML Schema
-(`rdf:type`, `rdfs:label`) count as neither, as nearly any query has them; nor do names of graphs
+Entities are the IRIs in subject or object position, classes among them, and those in VALUES, BIND,
+FILTER and other expressions. Predicates are the IRIs in predicate position, in property paths too,
+and those bound to a variable in predicate position. IRIs of RDF, RDFS, OWL and XML Schema
+(`rdf:type`, `rdfs:label`) count as neither, as nearly every query has them; nor do names of graphs
 and services, and the template of a CONSTRUCT query. IRIs are compared as they are written.
 
-Linking is scored this way by Alekseev et al. (NLDB 2025), sections 4.1 and 4.2, tables 2 and 3.
+Alekseev et al. (NLDB 2025) score linking this way, sections 4.1 and 4.2, tables 2 and 3.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,19 +18,19 @@ from dataclasses import dataclass, replace
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.errors import QueryError
-from askgraph.evaluation import Score, set_score
+from askgraph.evaluation import Score, score_sets
 from askgraph.sparql import Bind, Call, Path, Pattern, Query, Values, walk
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.parser import read
 
-STANDARD = (voc.RDF, voc.RDFS, voc.OWL, voc.XSD)
+STANDARD_NAMESPACES = (voc.RDF, voc.RDFS, voc.OWL, voc.XSD)
 
-Found = Iterator[tuple[str, bool]]  # an IRI, and whether it is a predicate
+IriRoles = Iterator[tuple[str, bool]]  # an IRI, and whether it is a predicate
 
 
 @dataclass(frozen=True)
-class Links:
-    """The IRIs of a query, by what they are in it."""
+class QueryLinks:
+    """The entities and predicates of a query, as IRIs."""
 
     entities: frozenset[str] = frozenset()
     predicates: frozenset[str] = frozenset()
@@ -38,82 +38,85 @@ class Links:
 
 @dataclass(frozen=True)
 class LinkScores:
-    """How well the entities, and how well the predicates, agree with gold's."""
+    """Scores of the entities and of the predicates against gold."""
 
     entities: Score
     predicates: Score
 
 
-def linking(
+def score_linking(
     predicted: str | None, gold: str, *, prefixes: Mapping[str, str] | None = None
 ) -> LinkScores:
-    """Compare the IRIs of two queries; if both have none it is 1, if one has none 0."""
-    return compared(links(predicted, prefixes=prefixes), links(gold, prefixes=prefixes))
-
-
-def compared(found: Links, wanted: Links) -> LinkScores:
-    """Compare the IRIs that were found with gold's; see `linking`."""
-    return LinkScores(
-        set_score(found.entities, wanted.entities), set_score(found.predicates, wanted.predicates)
+    """Compare the IRIs of two queries; if both have none the score is 1, if one has none 0."""
+    return compare_links(
+        extract_links(predicted, prefixes=prefixes), extract_links(gold, prefixes=prefixes)
     )
 
 
-def links(query: str | None, *, prefixes: Mapping[str, str] | None = None) -> Links:
-    """Return the IRIs of a query; none for no query and for one that cannot be read.
+def compare_links(predicted: QueryLinks, gold: QueryLinks) -> LinkScores:
+    """Compare predicted IRIs with gold's; see `score_linking`."""
+    return LinkScores(
+        score_sets(predicted.entities, gold.entities),
+        score_sets(predicted.predicates, gold.predicates),
+    )
 
-    `prefixes` are those that the query may use without declaring them.
+
+def extract_links(query: str | None, *, prefixes: Mapping[str, str] | None = None) -> QueryLinks:
+    """Return the IRIs of a query; empty without a query or if it cannot be parsed.
+
+    The query may use `prefixes` without declaring them.
     """
     if query is None:
-        return Links()
+        return QueryLinks()
     lines = [f"PREFIX {prefix}: <{iri}>\n" for prefix, iri in (prefixes or {}).items()]
     try:
         tree = read("".join(lines) + query)
     except QueryError:
-        return Links()
+        return QueryLinks()
     parts = list(walk(replace(tree, template=())))
     variables = {
         part.predicate
         for part in parts
         if isinstance(part, Pattern) and isinstance(part.predicate, Variable)
     }
-    found = [
+    iris = [
         (iri, is_predicate)
         for part in parts
-        for iri, is_predicate in _iris(part, variables)
-        if not iri.startswith(STANDARD)
+        for iri, is_predicate in _iterate_iris(part, variables)
+        if not iri.startswith(STANDARD_NAMESPACES)
     ]
-    return Links(
-        frozenset(iri for iri, is_predicate in found if not is_predicate),
-        frozenset(iri for iri, is_predicate in found if is_predicate),
+    return QueryLinks(
+        frozenset(iri for iri, is_predicate in iris if not is_predicate),
+        frozenset(iri for iri, is_predicate in iris if is_predicate),
     )
 
 
-def _iris(part: object, predicates: set[Variable]) -> Found:
-    """The IRIs that stand in a part itself; `predicates` are the variables for predicates."""
+def _iterate_iris(part: object, predicates: set[Variable]) -> IriRoles:
+    """Yield the IRIs of a node itself; `predicates` are the variables in predicate position."""
     match part:
         case Pattern():
-            yield from _named((part.subject, part.object), is_predicate=False)
-            yield from _named(_steps(part.predicate), is_predicate=True)
+            yield from _iterate_named_nodes((part.subject, part.object), is_predicate=False)
+            yield from _iterate_named_nodes(_flatten_path(part.predicate), is_predicate=True)
         case Values():
-            for at, variable in enumerate(part.variables):
-                column = tuple(row[at] for row in part.rows)
-                yield from _named(column, is_predicate=variable in predicates)
+            for index, variable in enumerate(part.variables):
+                column = tuple(row[index] for row in part.rows)
+                yield from _iterate_named_nodes(column, is_predicate=variable in predicates)
         case Bind():
-            yield from _named((part.value,), is_predicate=part.variable in predicates)
+            yield from _iterate_named_nodes((part.value,), is_predicate=part.variable in predicates)
         case Call():
-            about = any(isinstance(a, Variable) and a in predicates for a in part.arguments)
-            yield from _named(part.arguments, is_predicate=about)
+            is_predicate = any(isinstance(a, Variable) and a in predicates for a in part.arguments)
+            yield from _iterate_named_nodes(part.arguments, is_predicate=is_predicate)
         case Query():
-            yield from _named(part.resources, is_predicate=False)
+            yield from _iterate_named_nodes(part.resources, is_predicate=False)
 
 
-def _steps(predicate: object) -> tuple[object, ...]:
+def _flatten_path(predicate: object) -> tuple[object, ...]:
     if isinstance(predicate, Path):
-        return tuple(step for inner in predicate.parts for step in _steps(inner))
+        return tuple(step for part in predicate.parts for step in _flatten_path(part))
     return (predicate,)
 
 
-def _named(terms: tuple[object, ...], *, is_predicate: bool) -> Found:
+def _iterate_named_nodes(terms: tuple[object, ...], *, is_predicate: bool) -> IriRoles:
     for term in terms:
         if isinstance(term, NamedNode):
             yield term.value, is_predicate

@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from askgraph.evaluation import Score, Table, aligned
+from askgraph.evaluation import ResultTable, Score, align_numbers
 from askgraph.sparql.comparison import Cell
 
 __all__ = ["rows"]
 
-MAX_MAPPINGS = 120  # all of five columns to five, of three to six, of two to eleven
-MAX_PAIRS = 4_000_000  # of rows, matched at best; more are matched greedily
-MAX_SUBSETS = 200  # of as many columns, by which rows are matched greedily
-WORK = 40_000_000  # pairs of rows, over all mappings that are tried beyond SURE
-SURE = 6
+MAX_MAPPING_COUNT = 120  # all of five columns to five, of three to six, of two to eleven
+MAX_ROW_PAIRS = 4_000_000  # of rows, matched at best; more are matched greedily
+MAX_SUBSET_COUNT = 200  # of as many columns, by which rows are matched greedily
+MAX_COMPARED_ROW_PAIRS = 40_000_000  # pairs of rows, over all mappings that are tried beyond SURE
+MIN_MAPPING_COUNT = 6
 
 Numbers = NDArray[np.int64]
 
 
-def rows(predicted: Table, gold: Table) -> Score:
+def rows(predicted: ResultTable, gold: ResultTable) -> Score:
     """Row F1: rows matched one to one under the best mapping of columns, with credit for right
     cells.
 
@@ -50,130 +50,156 @@ def rows(predicted: Table, gold: Table) -> Score:
     predicted rows without extra columns, recall over the distinct gold rows. The answer of an ASK
     query is right or wrong; right is the same boolean, also as the only value of a SELECT result.
 
-    Exact as long as the columns can be mapped in at most `MAX_MAPPINGS` ways, and the rows without
-    an equal partner make at most `MAX_PAIRS` pairs. Beyond, the score may be too low: only the
+    Exact as long as the columns can be mapped in at most `MAX_MAPPING_COUNT` ways, and the rows
+    without
+    an equal partner make at most `MAX_ROW_PAIRS` pairs. Beyond, the score may be too low: only the
     most promising mappings are tried, and rows are matched greedily.
     """
     if predicted.boolean is not None or gold.boolean is not None:
-        return Score.of(float(frozenset(predicted.rows) == frozenset(gold.rows)))
+        return Score.from_value(float(frozenset(predicted.rows) == frozenset(gold.rows)))
     if not predicted.rows or not gold.rows:
-        return Score.of(float(not predicted.rows and not gold.rows))
+        return Score.from_value(float(not predicted.rows and not gold.rows))
     if not predicted.variables or not gold.variables:
-        return Score.of(float(not gold.variables))
+        return Score.from_value(float(not gold.variables))
     numbers: defaultdict[Cell | None, int] = defaultdict(count().__next__)
-    have, wanted = (
+    predicted_cells, gold_cells = (
         np.fromiter(
             map(numbers.__getitem__, chain.from_iterable(table.rows)), np.int64
         ).reshape(len(table.rows), len(table.variables))
-        for table in aligned(predicted, gold)
+        for table in align_numbers(predicted, gold)
     )  # fmt: skip
-    return _best_score(_distinct(have), _distinct(wanted))
+    return _find_best_score(_drop_duplicates(predicted_cells), _drop_duplicates(gold_cells))
 
 
-def _best_score(have: Numbers, wanted: Numbers) -> Score:
-    """Return the highest F1 over the mappings of columns, and of equal ones the highest recall."""
-    common = _count_common_values(have, wanted)
-    tried = max(SURE, min(MAX_MAPPINGS, WORK // (len(have) * len(wanted))))
-    best = Score.of(0.0)
-    for lines, columns in islice(_rank_mappings(have, wanted, common), tried):
-        predicted, gold = have[:, lines], wanted[:, columns]
-        if len(lines) < have.shape[1]:  # rows that differ in extra columns only are one row
-            predicted = _distinct(predicted)
-        size = len(predicted) * wanted.shape[1], wanted.size
-        most = min(int(common[lines, columns].sum()), predicted.size, gold.size)
-        if _exceeds(_score(most, *size), best):
-            score = _score(count_equal_cells(predicted, gold), *size)
-            best = score if _exceeds(score, best) else best
+def _find_best_score(predicted_cells: Numbers, gold_cells: Numbers) -> Score:
+    """Return the highest F1 over the mappings of columns; ties by the highest recall."""
+    common = _count_common_values(predicted_cells, gold_cells)
+    mapping_count = max(
+        MIN_MAPPING_COUNT,
+        min(MAX_MAPPING_COUNT, MAX_COMPARED_ROW_PAIRS // (len(predicted_cells) * len(gold_cells))),
+    )
+    best = Score.from_value(0.0)
+    for lines, columns in islice(
+        _rank_mappings(predicted_cells, gold_cells, common), mapping_count
+    ):
+        predicted, gold = predicted_cells[:, lines], gold_cells[:, columns]
+        if (
+            len(lines) < predicted_cells.shape[1]
+        ):  # rows that differ in extra columns only are one row
+            predicted = _drop_duplicates(predicted)
+        size = len(predicted) * gold_cells.shape[1], gold_cells.size
+        max_equal = min(int(common[lines, columns].sum()), predicted.size, gold.size)
+        if _is_better(_build_score(max_equal, *size), best):
+            score = _build_score(count_equal_cells(predicted, gold), *size)
+            best = score if _is_better(score, best) else best
     return best
 
 
-def _score(equal: int, of_predicted: int, of_gold: int) -> Score:
-    return Score(equal / of_predicted, equal / of_gold, 2 * equal / (of_predicted + of_gold))
-
-
-def _exceeds(score: Score, other: Score) -> bool:
-    return (score.f1, score.recall) > (other.f1, other.recall)
-
-
-def _count_common_values(have: Numbers, wanted: Numbers) -> Numbers:
-    """Return how many cells of each predicted (line) and gold column could agree, rows aside."""
-    size = 1 + max(int(have.max()), int(wanted.max()))
-    ours, theirs = (
-        [np.bincount(column, minlength=size) for column in table.T] for table in (have, wanted)
+def _build_score(equal: int, predicted_total: int, gold_total: int) -> Score:
+    return Score(
+        equal / predicted_total, equal / gold_total, 2 * equal / (predicted_total + gold_total)
     )
-    return np.array([[np.minimum(one, other).sum() for other in theirs] for one in ours])
+
+
+def _is_better(score: Score, reference: Score) -> bool:
+    return (score.f1, score.recall) > (reference.f1, reference.recall)
+
+
+def _count_common_values(predicted: Numbers, gold: Numbers) -> Numbers:
+    """Return the possible matches of each predicted (row) and gold column, ignoring rows."""
+    size = 1 + max(int(predicted.max()), int(gold.max()))
+    predicted_counts, gold_counts = (
+        [np.bincount(column, minlength=size) for column in table.T] for table in (predicted, gold)
+    )
+    return np.array(
+        [
+            [np.minimum(predicted_column, gold_column).sum() for gold_column in gold_counts]
+            for predicted_column in predicted_counts
+        ]
+    )
 
 
 def _rank_mappings(
-    have: Numbers, wanted: Numbers, common: Numbers
+    predicted: Numbers, gold: Numbers, common: Numbers
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield predicted columns and the gold columns they stand for, the most common values first."""
-    turned = have.shape[1] > wanted.shape[1]
-    narrow, wide = (wanted, have) if turned else (have, wanted)
-    weights = common.T if turned else common
+    """Yield predicted columns and their gold columns, mappings with most common values first."""
+    is_swapped = predicted.shape[1] > gold.shape[1]
+    narrow, wide = (gold, predicted) if is_swapped else (predicted, gold)
+    weights = common.T if is_swapped else common
     lines = range(len(weights))
-    if perm(wide.shape[1], len(lines)) <= MAX_MAPPINGS:
+    if perm(wide.shape[1], len(lines)) <= MAX_MAPPING_COUNT:
         mappings = list(permutations(range(wide.shape[1]), len(lines)))
     else:
         best = tuple(map(int, linear_sum_assignment(weights, maximize=True)[1]))
-        grown = [_grow_mapping(narrow, wide, first) for first in range(wide.shape[1])]
-        mappings = list(dict.fromkeys([best, *grown]))
-    for mapping in sorted(mappings, key=lambda chosen: -int(weights[lines, chosen].sum())):
-        yield (list(mapping), list(lines)) if turned else (list(lines), list(mapping))
+        greedy = [_grow_mapping(narrow, wide, first) for first in range(wide.shape[1])]
+        mappings = list(dict.fromkeys([best, *greedy]))
+    for mapping in sorted(mappings, key=lambda columns: -int(weights[lines, columns].sum())):
+        yield (list(mapping), list(lines)) if is_swapped else (list(lines), list(mapping))
 
 
 def _grow_mapping(narrow: Numbers, wide: Numbers, first: int) -> tuple[int, ...]:
-    """Return a column of the wide table for each of the narrow one, grown a column at a time.
+    """Return a column of the wide table for each one of the narrow table, added greedily.
 
-    The column with the most values stands for `first`; each further one is chosen so that the rows
-    so far agree best. This tells columns apart that look alike by themselves, as in a table of
-    friends and their friends.
+    The column with the most values maps to `first`; each further one is chosen so that most rows
+    agree. This distinguishes columns with equal values, as in a table of friends and their friends.
     """
-    order = sorted(range(narrow.shape[1]), key=lambda at: -len(np.unique(narrow[:, at])))
+    order = sorted(range(narrow.shape[1]), key=lambda index: -len(np.unique(narrow[:, index])))
     mapping = {order[0]: first}
     for line in order[1:]:
-        ours = narrow[:, [*mapping, line]]
-        free = [column for column in range(wide.shape[1]) if column not in mapping.values()]
-        agreeing = [
-            int(_pair_equal_rows(ours, wide[:, [*mapping.values(), column]])[0].sum())
-            for column in free
+        narrow_columns = narrow[:, [*mapping, line]]
+        unmapped = [column for column in range(wide.shape[1]) if column not in mapping.values()]
+        agreement = [
+            int(_pair_equal_rows(narrow_columns, wide[:, [*mapping.values(), column]])[0].sum())
+            for column in unmapped
         ]
-        mapping[line] = free[int(np.argmax(agreeing))]
+        mapping[line] = unmapped[int(np.argmax(agreement))]
     return tuple(mapping[line] for line in range(len(order)))
 
 
-def count_equal_cells(have: Numbers, wanted: Numbers, *, pairs: int = MAX_PAIRS) -> int:
+def count_equal_cells(predicted: Numbers, gold: Numbers, *, max_pairs: int = MAX_ROW_PAIRS) -> int:
     """Return the largest number of equal cells over the one-to-one matchings of the rows.
 
-    Cells are numbers, equal if the values are; both tables have the same columns, and may hold a
-    row several times. Equal rows are matched first, which is safe, as the number of differing cells
-    is a metric. If more `pairs` of rows are left, those with the most equal cells are matched one
-    after the other, so that the result may be too low.
+    Equal rows are matched first, which is safe, as the number of differing cells is a metric. If
+    more than `max_pairs` pairs of rows remain, those with the most equal cells are matched
+    greedily, so that the result may be too low.
+
+    Args:
+        predicted: Cell numbers, equal for equal values; rows may repeat.
+        gold: Cell numbers with the same columns.
+        max_pairs: Limit of exactly matched row pairs.
     """
-    width, equal = int(have.shape[1]), 0
+    width, equal = int(predicted.shape[1]), 0
     for size in range(width, 0, -1):
-        if size < width and len(have) * len(wanted) <= pairs:
-            similar = np.zeros((len(have), len(wanted)), np.int64)
-            for one, other in zip(have.T, wanted.T, strict=True):
-                similar += one[:, None] == other[None, :]
-            return equal + int(similar[linear_sum_assignment(similar, maximize=True)].sum())
-        for columns in combinations(range(width), size) if comb(width, size) <= MAX_SUBSETS else ():
-            ours, theirs = _pair_equal_rows(have[:, columns], wanted[:, columns])
-            equal += size * int(ours.sum())
-            have, wanted = have[~ours], wanted[~theirs]
+        if size < width and len(predicted) * len(gold) <= max_pairs:
+            similarity = np.zeros((len(predicted), len(gold)), np.int64)
+            for predicted_column, gold_column in zip(predicted.T, gold.T, strict=True):
+                similarity += predicted_column[:, None] == gold_column[None, :]
+            return equal + int(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
+        for columns in (
+            combinations(range(width), size) if comb(width, size) <= MAX_SUBSET_COUNT else ()
+        ):
+            predicted_matched, gold_matched = _pair_equal_rows(
+                predicted[:, columns], gold[:, columns]
+            )
+            equal += size * int(predicted_matched.sum())
+            predicted, gold = predicted[~predicted_matched], gold[~gold_matched]
     return equal
 
 
-def _pair_equal_rows(have: Numbers, wanted: Numbers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which rows of each table have an equal partner in the other, each its own."""
-    code = _number_rows(np.concatenate((have, wanted)))
-    ours, theirs = code[: len(have)], code[len(have) :]
-    counts = [np.bincount(part, minlength=len(code)) for part in (ours, theirs)]
-    return _rank_repeats(ours) < counts[1][ours], _rank_repeats(theirs) < counts[0][theirs]
+def _pair_equal_rows(
+    predicted: Numbers, gold: Numbers
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return masks of the rows of each table that have an equal partner in the other table."""
+    code = _number_rows(np.concatenate((predicted, gold)))
+    predicted_codes, gold_codes = code[: len(predicted)], code[len(predicted) :]
+    counts = [np.bincount(part, minlength=len(code)) for part in (predicted_codes, gold_codes)]
+    return _rank_repeats(predicted_codes) < counts[1][predicted_codes], _rank_repeats(
+        gold_codes
+    ) < counts[0][gold_codes]
 
 
 def _rank_repeats(code: Numbers) -> Numbers:
-    """Return how many equal numbers stand before each."""
+    """Return, for each number, how many equal numbers precede it."""
     order = np.argsort(code, kind="stable")
     ranked = code[order]
     ranks = np.empty(len(code), np.int64)
@@ -182,7 +208,7 @@ def _rank_repeats(code: Numbers) -> Numbers:
 
 
 def _number_rows(cells: Numbers) -> Numbers:
-    """Return one number for each row, equal if the rows are equal."""
+    """Return one number for each row, equal for equal rows."""
     code = np.zeros(len(cells), np.int64)
     for column in cells.T:
         wider = code * (int(column.max(initial=0)) + 1) + column
@@ -190,5 +216,5 @@ def _number_rows(cells: Numbers) -> Numbers:
     return code
 
 
-def _distinct(cells: Numbers) -> Numbers:
+def _drop_duplicates(cells: Numbers) -> Numbers:
     return cells[np.unique(_number_rows(cells), return_index=True)[1]]

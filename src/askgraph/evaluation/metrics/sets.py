@@ -4,28 +4,28 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from askgraph.evaluation import Score, Table, aligned, set_score
+from askgraph.evaluation import ResultTable, Score, align_numbers, score_sets
 from askgraph.sparql.comparison import Cell
 from askgraph.sparql.results import value_of
 
 
-def flattened(predicted: Table, gold: Table) -> Score:
+def flattened(predicted: ResultTable, gold: ResultTable) -> Score:
     """Set precision, recall and F1 over all values of all columns together.
 
-    Punishes wrong and missing values in any column that answers, and so extra ones too: a column of
-    labels beside the wanted IRIs costs precision. Does not punish columns that an answer calls
-    context, values in the wrong column or row, a wrong order or wrong duplicates.
+    Punishes wrong and missing values in any column that answers, and so extra ones too: a column
+    of labels beside the right IRIs costs precision. Does not punish columns that an answer marks
+    as context, values in the wrong column or row, a wrong order or wrong duplicates.
 
-    The form of the official TEXT2SPARQL measure (2025), with values compared as in `values` instead
+    The form of the official TEXT2SPARQL measure (2025), with values compared as in `rows` instead
     of as strings, and without its quirk that a correct `false` or a correct empty result scores 0.
 
     Compare the two sets of all bound values; both empty is 1.
     """
-    predicted, gold = aligned(predicted, gold)
-    return set_score(predicted.answers(), gold.values())
+    predicted, gold = align_numbers(predicted, gold)
+    return score_sets(predicted.get_answer_values(), gold.get_values())
 
 
-def dfsl(predicted: Table, gold: Table) -> Score:
+def dfsl(predicted: ResultTable, gold: ResultTable) -> Score:
     """Set precision, recall and F1 of the answers; two empty answers agree.
 
     Punishes wrong and missing values in any column, and so extra columns.
@@ -40,11 +40,11 @@ def dfsl(predicted: Table, gold: Table) -> Score:
 
     Compare the two sets of all bound values; both empty is 1, one empty is 0.
     """
-    predicted, gold = aligned(predicted, gold)
-    return set_score(predicted.values(), gold.values())
+    predicted, gold = align_numbers(predicted, gold)
+    return score_sets(predicted.get_values(), gold.get_values())
 
 
-def text2sparql(predicted: Table, gold: Table) -> Score:
+def text2sparql(predicted: ResultTable, gold: ResultTable) -> Score:
     """The official set precision, recall and F1 of the TEXT2SPARQL challenge 2025.
 
     Punishes wrong and missing values in any column, and so extra columns; the same value in other
@@ -64,22 +64,24 @@ def text2sparql(predicted: Table, gold: Table) -> Score:
     raw = all(
         table.terms or not table.rows or table.boolean is not None for table in (predicted, gold)
     )
-    found = {"true"} if predicted.boolean is not None else _strings(predicted, raw=raw)
-    wanted = set() if gold.boolean is False else _strings(gold, raw=raw)
-    common = len(found & wanted)
+    predicted_values = (
+        {"true"} if predicted.boolean is not None else _get_strings(predicted, raw=raw)
+    )
+    gold_values = set() if gold.boolean is False else _get_strings(gold, raw=raw)
+    common = len(predicted_values & gold_values)
     if not common:
-        return Score.of(0.0)
-    precision, recall = common / len(found), common / len(wanted)
+        return Score.from_value(0.0)
+    precision, recall = common / len(predicted_values), common / len(gold_values)
     return Score(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def _strings(table: Table, *, raw: bool) -> set[str]:
+def _get_strings(table: ResultTable, *, raw: bool) -> set[str]:
     if raw and table.boolean is None:
         return {text for row in table.terms for term in row if (text := value_of(term)) is not None}
-    return {str(value) for _, value in table.values()}
+    return {str(value) for _, value in table.get_values()}
 
 
-def best_column(predicted: Table, gold: Table) -> Score:
+def best_column(predicted: ResultTable, gold: ResultTable) -> Score:
     """Set precision, recall and F1 of the best single column.
 
     Punishes wrong and missing values. Does not punish extra columns, a wrong order, wrong
@@ -94,17 +96,17 @@ def best_column(predicted: Table, gold: Table) -> Score:
     predicted column may serve several gold columns. Both without rows is 1. With several gold
     columns all three numbers are means, so that F1 is not the harmonic mean of the other two.
     """
-    predicted, gold = aligned(predicted, gold)
-    columns = predicted.columns() or (frozenset(),)
-    return Score.mean(
+    predicted, gold = align_numbers(predicted, gold)
+    columns = predicted.get_column_values() or (frozenset(),)
+    return Score.compute_mean(
         [
-            _best([set_score(column, wanted) for column in columns])
-            for wanted in gold.columns() or (frozenset(),)
+            _choose_best([score_sets(column, gold_column) for column in columns])
+            for gold_column in gold.get_column_values() or (frozenset(),)
         ]
     )
 
 
-def best_column_multiset(predicted: Table, gold: Table) -> Score:
+def best_column_multiset(predicted: ResultTable, gold: ResultTable) -> Score:
     """Precision, recall and F1 of the best single column, as multisets.
 
     Punishes wrong and missing values, and wrong duplicates: a row too many costs precision, a
@@ -125,34 +127,39 @@ def best_column_multiset(predicted: Table, gold: Table) -> Score:
     row, and never as right. One predicted column may serve several gold columns. No rows on either
     side, or on both, is 0.
     """
-    predicted, gold = aligned(predicted, gold)
-    columns, wanted = (
-        [[row[at] for row in table.rows] for at in range(len(table.variables))]
+    predicted, gold = align_numbers(predicted, gold)
+    columns, gold_columns = (
+        [[row[index] for row in table.rows] for index in range(len(table.variables))]
         for table in (predicted, gold)
     )
-    if not (columns and wanted and predicted.rows and gold.rows):
-        return Score.of(0.0)
-    return Score.mean([_best([_multiset_score(c, one) for c in columns]) for one in wanted])
-
-
-def _multiset_score(predicted: Sequence[Cell | None], gold: Sequence[Cell | None]) -> Score:
-    common = Counter(predicted) & Counter(gold)
-    right = common.total() - common[None]
-    return Score(
-        right / len(predicted), right / len(gold), 2 * right / (len(predicted) + len(gold))
+    if not (columns and gold_columns and predicted.rows and gold.rows):
+        return Score.from_value(0.0)
+    return Score.compute_mean(
+        [
+            _choose_best([_score_multisets(column, gold_column) for column in columns])
+            for gold_column in gold_columns
+        ]
     )
 
 
-def _best(scores: Sequence[Score]) -> Score:
+def _score_multisets(predicted: Sequence[Cell | None], gold: Sequence[Cell | None]) -> Score:
+    common = Counter(predicted) & Counter(gold)
+    correct = common.total() - common[None]
+    return Score(
+        correct / len(predicted), correct / len(gold), 2 * correct / (len(predicted) + len(gold))
+    )
+
+
+def _choose_best(scores: Sequence[Score]) -> Score:
     return max(scores, key=lambda score: (score.f1, score.precision))
 
 
-def accuracy_at_1(predicted: Table, gold: Table) -> Score:
+def accuracy_at_1(predicted: ResultTable, gold: ResultTable) -> Score:
     """Acc@1: 1 if every gold value is in the answer of the first query, else 0.
 
     Punishes a missing or wrong gold value, one of many as much as all.
 
-    Does not punish values too many, and so not extra columns; values in the wrong column or row; a
+    Does not punish extra values, and so not extra columns; values in the wrong column or row; a
     wrong order; wrong duplicates.
 
     The measure of Alekseev et al., "The benefits of query-based KGQA systems for complex and
@@ -160,41 +167,43 @@ def accuracy_at_1(predicted: Table, gold: Table) -> Score:
     gold. "At 1" stands for the first query that was generated, not for the first value, which is
     `hits_at_1`; the two are the same only if answer and gold have one value each.
 
-    Say, three times alike, whether gold's values are a subset of the predicted ones.
-
-    If gold is empty, as in none of the paper's questions, only an empty answer is right.
+    If gold is empty, as in none of the paper's questions, only an empty answer is right. All three
+    numbers of the score are equal.
     """
-    predicted, gold = aligned(predicted, gold)
-    found, wanted = predicted.values(), gold.values()
-    return Score.of(float(wanted <= found if wanted else not found))
+    predicted, gold = align_numbers(predicted, gold)
+    predicted_values, gold_values = predicted.get_values(), gold.get_values()
+    return Score.from_value(
+        float(gold_values <= predicted_values if gold_values else not predicted_values)
+    )
 
 
-def hits_at_1(predicted: Table, gold: Table) -> Score:
-    """Hits@1: 1 if the first value of the answer is one of gold's, else 0.
+def hits_at_1(predicted: ResultTable, gold: ResultTable) -> Score:
+    """Hits@1: 1 if the first value of the answer is a gold value, else 0.
 
-    Punishes a wrong first value, and so a column of labels that stands before the wanted one.
+    Punishes a wrong first value, and so a column of labels before the right one.
 
-    Does not punish anything after the first value, nor that most of gold is missing. Of a query
-    without ORDER BY the first row is up to the endpoint, and the score with it.
+    Does not punish anything after the first value, nor missing gold values. Without ORDER BY the
+    endpoint determines the first row, and with it the score.
 
-    The usual measure for systems that rank entities, and by older ones for WebQSP and CWQ reported
-    instead of F1: see the figures in brackets in Walter and Bast, "GRASP" (arXiv 2507.08107), table
-    4.
+    The usual measure for systems that rank entities; older ones report it for WebQSP and CWQ
+    instead of F1: see the figures in brackets in Walter and Bast, "GRASP" (arXiv 2507.08107),
+    table 4.
 
-    Say, three times alike, whether the first bound value, row by row, is a value of gold.
-
-    Both without values is 1, one of them without is 0.
+    The first value is the first bound one, row by row. Both without values is 1, one of them
+    without is 0. All three numbers of the score are equal.
     """
-    predicted, gold = aligned(predicted, gold)
-    first = next((cell for cell in chain(*predicted.rows) if cell is not None), None)
-    wanted = gold.values()
-    return Score.of(float(first in wanted if first is not None else not wanted))
+    predicted, gold = align_numbers(predicted, gold)
+    first_value = next((cell for cell in chain(*predicted.rows) if cell is not None), None)
+    gold_values = gold.get_values()
+    return Score.from_value(
+        float(first_value in gold_values if first_value is not None else not gold_values)
+    )
 
 
-ASSIGNMENTS = 1000  # tried at most; more are possible only with many columns of equal values
+MAX_ASSIGNMENTS = 1000  # tried at most; more are possible only with many columns of equal values
 
 
-def exact_match(predicted: Table, gold: Table) -> Score:
+def exact_match(predicted: ResultTable, gold: ResultTable) -> Score:
     """1 if some choice of the predicted columns gives exactly the gold rows, else 0.
 
     Punishes every wrong, missing or wrongly paired value. Does not punish extra columns, the names
@@ -204,25 +213,32 @@ def exact_match(predicted: Table, gold: Table) -> Score:
 
     Both without rows is 1, whatever the columns.
     """
-    predicted, gold = aligned(predicted, gold)
+    predicted, gold = align_numbers(predicted, gold)
     if not predicted.rows or not gold.rows:
-        return Score.of(float(not predicted.rows and not gold.rows))
-    wanted, have = frozenset(gold.rows), predicted.columns()
-    fitting = [[at for at, c in enumerate(have) if c == column] for column in gold.columns()]
+        return Score.from_value(float(not predicted.rows and not gold.rows))
+    gold_rows, predicted_columns = frozenset(gold.rows), predicted.get_column_values()
+    candidates = [
+        [
+            index
+            for index, predicted_column in enumerate(predicted_columns)
+            if predicted_column == column
+        ]
+        for column in gold.get_column_values()
+    ]
     matches = (
-        frozenset(tuple(row[at] for at in columns) for row in predicted.rows) == wanted
-        for columns in islice(_assignments(fitting), ASSIGNMENTS)
+        frozenset(tuple(row[index] for index in columns) for row in predicted.rows) == gold_rows
+        for columns in islice(_iterate_assignments(candidates), MAX_ASSIGNMENTS)
     )
-    return Score.of(float(any(matches)))
+    return Score.from_value(float(any(matches)))
 
 
-def _assignments(
-    fitting: Sequence[Sequence[int]], chosen: tuple[int, ...] = ()
+def _iterate_assignments(
+    candidates: Sequence[Sequence[int]], prefix: tuple[int, ...] = ()
 ) -> Iterator[tuple[int, ...]]:
-    """Yield distinct predicted columns, one of those that fit each gold column."""
-    if len(chosen) == len(fitting):
-        yield chosen
+    """Yield distinct predicted columns, one candidate for each gold column."""
+    if len(prefix) == len(candidates):
+        yield prefix
         return
-    for at in fitting[len(chosen)]:
-        if at not in chosen:
-            yield from _assignments(fitting, (*chosen, at))
+    for index in candidates[len(prefix)]:
+        if index not in prefix:
+            yield from _iterate_assignments(candidates, (*prefix, index))

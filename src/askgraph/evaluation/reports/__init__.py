@@ -1,1 +1,1 @@
-"""Reports on runs: figures with their uncertainty, comparisons, tables, and a page."""
+"""Reports on runs: scores with confidence intervals, comparisons, tables and an HTML page."""

@@ -1,31 +1,36 @@
-"""Two systems on the same questions: how much better one is, how sure that is, and on which."""
+"""Comparison of two systems on the same questions: difference, significance, changed questions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.report import MAIN, SLICES, bare_query, slice_place
-from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
-from askgraph.evaluation.reports.statistics import Difference, holm, paired_difference
-from askgraph.evaluation.runs import Record, Run
+from askgraph.evaluation.reports.report import (
+    DEFAULT_METRIC,
+    SLICES,
+    get_slice_sort_key,
+    strip_prefixes,
+)
+from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
+from askgraph.evaluation.reports.statistics import Difference, compare_paired, correct_holm
+from askgraph.evaluation.runs import EvaluationRun, Record
 
-TINY = 1e-9
-NAMED = 3  # questions that an error names
+SCORE_TOLERANCE = 1e-9
+MAX_NAMED_QUESTIONS = 3  # questions that an error names
 
 
 @dataclass(frozen=True)
-class Side:
-    """One of the two: the records of one method of a run, and what to call them."""
+class ComparisonSide:
+    """One of the two systems: its name, its run, and the records of one method of that run."""
 
     name: str
-    run: Run
+    run: EvaluationRun
     records: tuple[Record, ...]
 
 
 @dataclass(frozen=True)
-class Part:
-    """The comparison on some of the questions; `p_corrected` is for all parts of a kind (Holm)."""
+class ComparisonPart:
+    """The comparison on some questions; `p_corrected` covers all parts of a kind (Holm)."""
 
     name: str
     difference: Difference
@@ -33,8 +38,8 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Change:
-    """A question that came out better or worse: both scores and, of the first round, records."""
+class ScoreChange:
+    """A question that got better or worse: both scores, and the records of the first round."""
 
     a: Record
     b: Record
@@ -44,29 +49,40 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `b` has over `a` by a metric, on the answerable questions that both were asked.
+    """The advantage of `b` over `a` by a metric, on answerable questions asked of both.
 
-    `unanswerable` compares refusals on the questions without an answer. `only_a` and `only_b` are
-    the keys of questions that the other lacks. `better` and `worse` start with the largest change.
+    Attributes:
+        a: The first system.
+        b: The second system.
+        metric: Name of the metric.
+        all: Difference on the answerable questions.
+        unanswerable: Difference in refusals on the unanswerable questions.
+        only_a: Keys of questions that `b` lacks.
+        only_b: Keys of questions that `a` lacks.
+        better: Improved questions, the largest change first.
+        worse: Worsened questions, the largest change first.
+        parts: Differences by slice.
+        warnings: Reasons for doubt.
     """
 
-    a: Side
-    b: Side
+    a: ComparisonSide
+    b: ComparisonSide
     metric: str
     all: Difference
     unanswerable: Difference
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
-    better: tuple[Change, ...]
-    worse: tuple[Change, ...]
-    parts: Mapping[str, tuple[Part, ...]]
+    better: tuple[ScoreChange, ...]
+    worse: tuple[ScoreChange, ...]
+    parts: Mapping[str, tuple[ComparisonPart, ...]]
     warnings: tuple[str, ...]
 
 
-def side_of(run: Run, *, method: str | None = None) -> Side:
-    """Return the records of a method of a run; it must be named if there are several.
+def select_side(run: EvaluationRun, *, method: str | None = None) -> ComparisonSide:
+    """Return the records of one method of a run.
 
-    Raises `SetupError` if it is not, and if the run holds nothing of it.
+    Raises:
+        SetupError: The run has no such records, or several methods and `method` is None.
     """
     methods = sorted({record.method for record in run.records})
     if not methods:
@@ -79,243 +95,295 @@ def side_of(run: Run, *, method: str | None = None) -> Side:
     if method is not None and method not in methods:
         raise SetupError(f"{run.name} holds no method {method!r}; there are {', '.join(methods)}")
     records = tuple(record for record in run.records if method in (None, record.method))
-    return Side(f"{run.name}:{method}" if method else run.name, run, records)
+    return ComparisonSide(f"{run.name}:{method}" if method else run.name, run, records)
 
 
-def compare(a: Side, b: Side, *, metric: str = MAIN) -> Comparison:
-    """Compare two sides on the questions that both were asked, repetitions averaged first.
+def compare_sides(
+    a: ComparisonSide, b: ComparisonSide, *, metric: str = DEFAULT_METRIC
+) -> Comparison:
+    """Compare two sides on the questions asked of both; repetitions are averaged first.
 
-    Raises `SetupError` if there is no such question, if gold differs on one, and if a
-    record has no score of the metric.
+    Raises:
+        SetupError: The sides share no question, gold differs, or a record lacks the metric.
     """
-    found_a, found_b = _by_question(a, metric), _by_question(b, metric)
-    common = sorted(found_a.keys() & found_b.keys())
+    records_a, records_b = _group_by_question(a, metric), _group_by_question(b, metric)
+    common = sorted(records_a.keys() & records_b.keys())
     if not common:
         raise SetupError(
             f"{a.name} and {b.name} have no question in common "
-            f"({len(found_a)} and {len(found_b)}, by benchmark and id)"
+            f"({len(records_a)} and {len(records_b)}, by benchmark and id)"
         )
-    differ = [
-        one.id
-        for one, other in [(found_a[key][0], found_b[key][0]) for key in common]
-        if (one.gold_sparql, one.unanswerable) != (other.gold_sparql, other.unanswerable)
+    differing_ids = [
+        first.id
+        for first, second in [(records_a[key][0], records_b[key][0]) for key in common]
+        if (first.gold_sparql, first.unanswerable) != (second.gold_sparql, second.unanswerable)
     ]
-    if differ:
-        more = f" and {len(differ) - NAMED} more" if len(differ) > NAMED else ""
+    if differing_ids:
+        suffix = (
+            f" and {len(differing_ids) - MAX_NAMED_QUESTIONS} more"
+            if len(differing_ids) > MAX_NAMED_QUESTIONS
+            else ""
+        )
         raise SetupError(
             f"{a.name} and {b.name} were scored against different gold, on "
-            f"{', '.join(map(repr, differ[:NAMED]))}{more}; run one of them again"
+            f"{', '.join(map(repr, differing_ids[:MAX_NAMED_QUESTIONS]))}{suffix}; run one of "
+            "them again"
         )
-    with_answer = [key for key in common if not found_a[key][0].unanswerable]
-    without = [key for key in common if found_a[key][0].unanswerable]
-    changes = [_change(found_a[key], found_b[key], metric) for key in with_answer]
+    answerable_keys = [key for key in common if not records_a[key][0].unanswerable]
+    unanswerable_keys = [key for key in common if records_a[key][0].unanswerable]
+    changes = [_build_change(records_a[key], records_b[key], metric) for key in answerable_keys]
     return Comparison(
         a=a,
         b=b,
         metric=metric,
-        all=_difference(found_a, found_b, with_answer, metric),
-        unanswerable=_difference(found_a, found_b, without, metric),
-        only_a=tuple(sorted(found_a.keys() - found_b.keys())),
-        only_b=tuple(sorted(found_b.keys() - found_a.keys())),
-        better=_sorted(c for c in changes if c.score_b > c.score_a + TINY),
-        worse=_sorted(c for c in changes if c.score_b < c.score_a - TINY),
+        all=_compute_difference(records_a, records_b, answerable_keys, metric),
+        unanswerable=_compute_difference(records_a, records_b, unanswerable_keys, metric),
+        only_a=tuple(sorted(records_a.keys() - records_b.keys())),
+        only_b=tuple(sorted(records_b.keys() - records_a.keys())),
+        better=_sort_changes(
+            change for change in changes if change.score_b > change.score_a + SCORE_TOLERANCE
+        ),
+        worse=_sort_changes(
+            change for change in changes if change.score_b < change.score_a - SCORE_TOLERANCE
+        ),
         parts={
-            slicing: _parts(found_a, found_b, with_answer, metric, slicing)
+            slicing: _compare_parts(records_a, records_b, answerable_keys, metric, slicing)
             for slicing in ("tag", "patterns", "form", "graph")
         },
-        warnings=tuple(dict.fromkeys(_warnings(a, b))),
+        warnings=tuple(dict.fromkeys(_find_warnings(a, b))),
     )
 
 
-Found = Mapping[str, Sequence[Record]]
+RecordsByQuestion = Mapping[str, Sequence[Record]]
 
 
-def _by_question(side: Side, metric: str) -> dict[str, list[Record]]:
-    """Return the records of each question by round, under benchmark and id."""
-    found: dict[str, list[Record]] = {}
+def _group_by_question(side: ComparisonSide, metric: str) -> dict[str, list[Record]]:
+    """Return the records of each question, sorted by round, keyed by benchmark and id."""
+    groups: dict[str, list[Record]] = {}
     for record in sorted(side.records, key=lambda record: record.repeat):
         if metric not in record.scores:
             raise SetupError(
                 f"{side.name} has no score of the metric {metric!r} on {record.id!r}; "
                 f"there are {', '.join(sorted(record.scores)) or 'none'}"
             )
-        found.setdefault(f"{record.benchmark}\t{record.id}", []).append(record)
-    return found
+        groups.setdefault(f"{record.benchmark}\t{record.id}", []).append(record)
+    return groups
 
 
-def _score(records: Sequence[Record], metric: str) -> float:
-    return fmean(record.score(metric).f1 for record in records)
+def _compute_mean_score(records: Sequence[Record], metric: str) -> float:
+    return fmean(record.get_score(metric).f1 for record in records)
 
 
-def _difference(a: Found, b: Found, keys: Sequence[str], metric: str) -> Difference:
-    return paired_difference(
-        {key: _score(a[key], metric) for key in keys}, {key: _score(b[key], metric) for key in keys}
+def _compute_difference(
+    a: RecordsByQuestion, b: RecordsByQuestion, keys: Sequence[str], metric: str
+) -> Difference:
+    return compare_paired(
+        {key: _compute_mean_score(a[key], metric) for key in keys},
+        {key: _compute_mean_score(b[key], metric) for key in keys},
     )
 
 
-def _change(a: Sequence[Record], b: Sequence[Record], metric: str) -> Change:
-    return Change(a[0], b[0], _score(a, metric), _score(b, metric))
+def _build_change(a: Sequence[Record], b: Sequence[Record], metric: str) -> ScoreChange:
+    return ScoreChange(a[0], b[0], _compute_mean_score(a, metric), _compute_mean_score(b, metric))
 
 
-def _sorted(changes: Iterable[Change]) -> tuple[Change, ...]:
-    def place(change: Change) -> tuple[float, str, str]:
+def _sort_changes(changes: Iterable[ScoreChange]) -> tuple[ScoreChange, ...]:
+    def get_sort_key(change: ScoreChange) -> tuple[float, str, str]:
         return -abs(change.score_b - change.score_a), change.a.benchmark, change.a.id
 
-    return tuple(sorted(changes, key=place))
+    return tuple(sorted(changes, key=get_sort_key))
 
 
-def _parts(a: Found, b: Found, keys: Sequence[str], metric: str, slicing: str) -> tuple[Part, ...]:
-    """Return the comparison on each slice, by what the records of `a` say of the question."""
-    name_of: Callable[[Record, str], Iterable[str]] = SLICES[slicing]
-    named: dict[str, list[str]] = {}
+def _compare_parts(
+    a: RecordsByQuestion, b: RecordsByQuestion, keys: Sequence[str], metric: str, slicing: str
+) -> tuple[ComparisonPart, ...]:
+    """Return the comparison on each slice, sliced by the records of `a`."""
+    get_slices: Callable[[Record, str], Iterable[str]] = SLICES[slicing]
+    keys_by_slice: dict[str, list[str]] = {}
     for key in keys:
-        for name in dict.fromkeys(name_of(a[key][0], metric)):
-            named.setdefault(name, []).append(key)
-    names = sorted(named, key=slice_place)
-    found = [_difference(a, b, named[name], metric) for name in names]
-    corrected = holm([difference.p for difference in found])
-    return tuple(map(Part, names, found, corrected))
+        for name in dict.fromkeys(get_slices(a[key][0], metric)):
+            keys_by_slice.setdefault(name, []).append(key)
+    names = sorted(keys_by_slice, key=get_slice_sort_key)
+    differences = [_compute_difference(a, b, keys_by_slice[name], metric) for name in names]
+    corrected = correct_holm([difference.p for difference in differences])
+    return tuple(map(ComparisonPart, names, differences, corrected))
 
 
-def _warnings(a: Side, b: Side) -> Iterable[str]:
+def _find_warnings(a: ComparisonSide, b: ComparisonSide) -> Iterable[str]:
     for side in (a, b):
-        if not side.run.complete:
-            yield f"INCOMPLETE: {side.run.name} holds {len(side.run.records)} of {side.run.planned}"
-    told = [side.name for side in (a, b) if any(record.gold_links for record in side.records)]
-    if len(told) == 1:
-        yield f"{told[0]} was told the entities and relations of gold, and the other was not"
-    one, other = _snapshots(a.run), _snapshots(b.run)
-    for graph in sorted(one.keys() & other.keys()):
-        if one[graph] != other[graph]:
+        if not side.run.is_complete:
+            yield (
+                f"INCOMPLETE: {side.run.name} holds {len(side.run.records)} of "
+                f"{side.run.planned_count}"
+            )
+    sides_with_links = [
+        side.name for side in (a, b) if any(record.gold_links for record in side.records)
+    ]
+    if len(sides_with_links) == 1:
+        yield (
+            f"{sides_with_links[0]} was told the entities and relations of gold, and the "
+            "other was not"
+        )
+    snapshots_a, snapshots_b = _get_snapshots(a.run), _get_snapshots(b.run)
+    for graph in sorted(snapshots_a.keys() & snapshots_b.keys()):
+        if snapshots_a[graph] != snapshots_b[graph]:
             yield (
                 f"the graph {graph!r} changed between the runs "
-                f"({one[graph]} in {a.run.name}, {other[graph]} in {b.run.name})"
+                f"({snapshots_a[graph]} in {a.run.name}, {snapshots_b[graph]} in {b.run.name})"
             )
 
 
-def _snapshots(run: Run) -> dict[str, str]:
+def _get_snapshots(run: EvaluationRun) -> dict[str, str]:
     graphs = run.settings.get("graphs")
     if not isinstance(graphs, list | tuple):
         return {}
-    return {str(g.get("name")): str(g.get("snapshot")) for g in graphs if isinstance(g, Mapping)}
+    return {
+        str(entry.get("name")): str(entry.get("snapshot"))
+        for entry in graphs
+        if isinstance(entry, Mapping)
+    }
 
 
 Json = dict[str, object]
 
-COUNTS = tuple(Column(head, "count") for head in ("better", "worse", "equal"))
+COUNT_COLUMNS = tuple(SheetColumn(head, "count") for head in ("better", "worse", "equal"))
 
 
-def compare_sheets(found: Comparison, *, limit: int = 10) -> tuple[Sheet, ...]:
-    """Return the tables of a comparison; `limit` is how many questions of each list are shown."""
-    parts = (_part_sheet(found, slicing) for slicing, of in found.parts.items() if len(of) > 1)
-    changes = (
-        _change_sheet(found, "Better", found.better, limit),
-        _change_sheet(found, "Worse", found.worse, limit),
+def build_comparison_sheets(
+    comparison: Comparison, *, max_questions: int = 10
+) -> tuple[Sheet, ...]:
+    """Build the tables of a comparison; each list shows at most `max_questions` questions."""
+    parts = (
+        _build_part_sheet(comparison, slicing)
+        for slicing, slice_parts in comparison.parts.items()
+        if len(slice_parts) > 1
     )
-    return (_all_sheet(found), *parts, *(sheet for sheet in changes if sheet.rows))
+    changes = (
+        _build_change_sheet(comparison, "Better", comparison.better, max_questions),
+        _build_change_sheet(comparison, "Worse", comparison.worse, max_questions),
+    )
+    return (_build_overall_sheet(comparison), *parts, *(sheet for sheet in changes if sheet.rows))
 
 
-def compare_json(found: Comparison) -> Json:
-    """Return a comparison as a JSON object; scores and differences are shares of 1."""
+def to_comparison_object(comparison: Comparison) -> Json:
+    """Return a comparison as a JSON object; scores and differences are fractions."""
     return {
-        "a": found.a.name,
-        "b": found.b.name,
-        "metric": found.metric,
-        "all": _figures(found.all),
-        "unanswerable": _figures(found.unanswerable),
-        "only_a": [_question(key) for key in found.only_a],
-        "only_b": [_question(key) for key in found.only_b],
+        "a": comparison.a.name,
+        "b": comparison.b.name,
+        "metric": comparison.metric,
+        "all": _to_difference_object(comparison.all),
+        "unanswerable": _to_difference_object(comparison.unanswerable),
+        "only_a": [_to_question_object(key) for key in comparison.only_a],
+        "only_b": [_to_question_object(key) for key in comparison.only_b],
         **{
             f"by_{slicing}": {
-                part.name: {**_figures(part.difference), "p_corrected": round(part.p_corrected, 6)}
+                part.name: {
+                    **_to_difference_object(part.difference),
+                    "p_corrected": round(part.p_corrected, 6),
+                }
                 for part in parts
             }
-            for slicing, parts in found.parts.items()
+            for slicing, parts in comparison.parts.items()
         },
-        "better": [_change_json(change) for change in found.better],
-        "worse": [_change_json(change) for change in found.worse],
-        "warnings": list(found.warnings),
+        "better": [_to_change_object(change) for change in comparison.better],
+        "worse": [_to_change_object(change) for change in comparison.worse],
+        "warnings": list(comparison.warnings),
     }
 
 
-def _all_sheet(found: Comparison) -> Sheet:
-    rows = [("all", *_cells(found.all), found.all.p)]
-    if found.unanswerable.n:
-        rows.append(("unanswerable", *_cells(found.unanswerable), found.unanswerable.p))
+def _build_overall_sheet(comparison: Comparison) -> Sheet:
+    rows = [("all", *_build_cells(comparison.all), comparison.all.p)]
+    if comparison.unanswerable.n:
+        rows.append(
+            ("unanswerable", *_build_cells(comparison.unanswerable), comparison.unanswerable.p)
+        )
     notes = (
-        *found.warnings,
-        f"A is {found.a.name}, B is {found.b.name}; difference: B - A, with its 95 % interval.",
+        *comparison.warnings,
+        f"A is {comparison.a.name}, B is {comparison.b.name}; difference: B - A, with its 95 "
+        "% interval.",
         "p: permutation test on the paired differences, two-sided.",
-        f"Only in A: {_questions(found.only_a)}; only in B: {len(found.only_b)}; left out here.",
+        f"Only in A: {_format_question_count(comparison.only_a)}; only in B: "
+        f"{len(comparison.only_b)}; left out here.",
     )
-    columns = (Column("questions of"), *_columns(), Column("p", "p"))
-    return Sheet(f"B against A, {found.metric}", columns, tuple(rows), notes)
+    columns = (SheetColumn("questions of"), *_build_columns(), SheetColumn("p", "p"))
+    return Sheet(f"B against A, {comparison.metric}", columns, tuple(rows), notes)
 
 
-def _questions(listed: Sequence[object]) -> str:
-    return f"{len(listed)} question{'' if len(listed) == 1 else 's'}"
+def _format_question_count(questions: Sequence[object]) -> str:
+    return f"{len(questions)} question{'' if len(questions) == 1 else 's'}"
 
 
-def _part_sheet(found: Comparison, slicing: str) -> Sheet:
+def _build_part_sheet(comparison: Comparison, slicing: str) -> Sheet:
     rows = [
-        (part.name, *_cells(part.difference), part.difference.p, part.p_corrected)
-        for part in found.parts[slicing]
+        (part.name, *_build_cells(part.difference), part.difference.p, part.p_corrected)
+        for part in comparison.parts[slicing]
     ]
-    columns = (Column(slicing), *_columns(), Column("p", "p"), Column("p (Holm)", "p"))
-    return Sheet(f"B against A by {slicing}, {found.metric}", columns, tuple(rows))
+    columns = (
+        SheetColumn(slicing),
+        *_build_columns(),
+        SheetColumn("p", "p"),
+        SheetColumn("p (Holm)", "p"),
+    )
+    return Sheet(f"B against A by {slicing}, {comparison.metric}", columns, tuple(rows))
 
 
-def _columns() -> tuple[Column, ...]:
+def _build_columns() -> tuple[SheetColumn, ...]:
     shares = ("A", "B", "difference", "low", "high")
-    return (Column("n", "count"), *columns_of("share", *shares), *COUNTS)
+    return (SheetColumn("n", "count"), *build_columns("share", *shares), *COUNT_COLUMNS)
 
 
-def _cells(found: Difference) -> tuple[Cell, ...]:
-    gap = found.difference
-    means = (found.n, found.a, found.b, gap.mean, gap.low, gap.high)
-    return (*means, found.better, found.worse, found.equal)
+def _build_cells(difference: Difference) -> tuple[Cell, ...]:
+    interval = difference.difference
+    means = (difference.n, difference.a, difference.b, interval.mean, interval.low, interval.high)
+    return (*means, difference.better, difference.worse, difference.equal)
 
 
-def _change_sheet(found: Comparison, title: str, changes: Sequence[Change], limit: int) -> Sheet:
-    """Two rows a question, one for each side."""
+def _build_change_sheet(
+    comparison: Comparison, title: str, changes: Sequence[ScoreChange], max_questions: int
+) -> Sheet:
+    """Build a table with two rows per question, one for each side, and one for gold."""
     rows: list[tuple[Cell, ...]] = []
-    for change in changes[:limit]:
+    for change in changes[:max_questions]:
         gold = change.a.gold_sparql
         sides = (("A", change.score_a, change.a), ("B", change.score_b, change.b))
         for name, score, record in sides:
-            query = bare_query(record.sparql) if record.sparql else record.error
+            query = strip_prefixes(record.sparql) if record.sparql else record.error
             rows.append((record.id, record.question, name, score, record.status, query))
         if gold is not None:
-            rows.append((change.a.id, change.a.question, "gold", None, None, bare_query(gold)))
-    hidden = len(changes) - limit
-    notes = (f"{hidden} more are not shown.",) if hidden > 0 else ()
+            rows.append((change.a.id, change.a.question, "gold", None, None, strip_prefixes(gold)))
+    hidden_count = len(changes) - max_questions
+    notes = (f"{hidden_count} more are not shown.",) if hidden_count > 0 else ()
     columns = (
-        *columns_of("text", "id", "question", "of"),
-        Column(found.metric, "share"),
-        *columns_of("text", "status", "query"),
+        *build_columns("text", "id", "question", "of"),
+        SheetColumn(comparison.metric, "share"),
+        *build_columns("text", "status", "query"),
     )
-    return Sheet(f"{title} in B: {_questions(changes)}", columns, tuple(rows), notes)
+    return Sheet(f"{title} in B: {_format_question_count(changes)}", columns, tuple(rows), notes)
 
 
-def _figures(found: Difference) -> Json:
+def _to_difference_object(difference: Difference) -> Json:
     shares = {
-        "a": found.a,
-        "b": found.b,
-        "difference": found.difference.mean,
-        "low": found.difference.low,
-        "high": found.difference.high,
-        "p": found.p,
+        "a": difference.a,
+        "b": difference.b,
+        "difference": difference.difference.mean,
+        "low": difference.difference.low,
+        "high": difference.difference.high,
+        "p": difference.p,
     }
-    counts = {"better": found.better, "worse": found.worse, "equal": found.equal}
-    return {"n": found.n, **{name: round(value, 6) for name, value in shares.items()}, **counts}
+    counts = {"better": difference.better, "worse": difference.worse, "equal": difference.equal}
+    return {
+        "n": difference.n,
+        **{name: round(value, 6) for name, value in shares.items()},
+        **counts,
+    }
 
 
-def _question(key: str) -> Json:
+def _to_question_object(key: str) -> Json:
     benchmark, _, identity = key.partition("\t")
     return {"benchmark": benchmark, "id": identity}
 
 
-def _change_json(change: Change) -> Json:
+def _to_change_object(change: ScoreChange) -> Json:
     return {
         "benchmark": change.a.benchmark,
         "id": change.a.id,

@@ -1,7 +1,7 @@
-"""Worth of a confidence: risk and coverage, calibration, and the answers that a limit rejects.
+"""Quality of a confidence: risk and coverage, calibration, and rejection by threshold.
 
-Answers of equal confidence cannot be told apart by it, so each of them counts in part wherever a
-border runs through them: the order of the pairs does not matter.
+Answers of equal confidence are indistinguishable, so each of them counts in part wherever a
+boundary runs through them: the order of the pairs does not matter.
 """
 
 import math
@@ -12,18 +12,18 @@ from statistics import fmean
 
 import numpy as np
 
-from askgraph.evaluation.reports.statistics import Interval, bootstrap_interval
-from askgraph.evaluation.runs import REJECTED, Record
+from askgraph.evaluation.reports.statistics import Interval, compute_bootstrap_interval
+from askgraph.evaluation.runs import REJECTED_STATUSES, Record
 
 Pairs = Sequence[tuple[float, float]]
 """The confidence of each answer, and its score."""
 
-RISKS = (0.05, 0.1)
-"""The risks at which reports tell how many questions could be answered."""
+REPORTED_RISK_RATIOS = (0.05, 0.1)
+"""The risks at which reports show the coverage."""
 
 
 @dataclass(frozen=True)
-class Bin:
+class CalibrationBin:
     """The answers with a confidence between two bounds; the means are 0 if there are none."""
 
     low: float
@@ -35,115 +35,131 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How far confidence and score are apart, over `n` answers.
+    """The distance between confidence and score, over `n` answers.
 
-    `brier` is the mean of their squared distance (Brier, 1950), 0 at best. `ece` is the expected
-    calibration error: the distance of the two means of each bin, weighted by its answers (Naeini et
-    al., AAAI 2015).
+    Attributes:
+        n: Number of answers.
+        brier: Mean squared distance (Brier, 1950); 0 is best.
+        ece: Expected calibration error: the distance of the two means of each bin, weighted by its
+            answers (Naeini et al., AAAI 2015).
+        bins: The bins.
     """
 
     n: int
     brier: float
     ece: float
-    bins: tuple[Bin, ...]
+    bins: tuple[CalibrationBin, ...]
 
 
-def mean_at(pairs: Pairs, coverage: float) -> float:
-    """Return the mean score of the most confident share, at least one; 0 if there are none."""
-    wanted = min(len(pairs), max(1, math.ceil(coverage * len(pairs) - 1e-9)))
-    total, left = 0.0, wanted
-    for _, scores in _ranked(pairs):
-        taken = min(left, len(scores))
-        total += taken * fmean(scores)
-        left -= taken
-        if not left:
+def compute_mean_at_coverage(pairs: Pairs, coverage: float) -> float:
+    """Return the mean score of the most confident share of answers, at least one; 0 without any."""
+    count = min(len(pairs), max(1, math.ceil(coverage * len(pairs) - 1e-9)))
+    total, remaining = 0.0, count
+    for _, scores in _group_by_confidence(pairs):
+        used = min(remaining, len(scores))
+        total += used * fmean(scores)
+        remaining -= used
+        if not remaining:
             break
-    return min(1.0, total / wanted) if wanted else 0.0
+    return min(1.0, total / count) if count else 0.0
 
 
-def aurc(pairs: Pairs) -> float:
+def compute_aurc(pairs: Pairs) -> float:
     """Return the area under the risk-coverage curve: the mean risk over all coverages k / n.
 
     Geifman et al., "Bias-reduced uncertainty estimation" (ICLR 2019), section 2. No pairs give 0.
     """
     risks: list[float] = []
     total, count = 0.0, 0
-    for _, scores in _ranked(pairs):
+    for _, scores in _group_by_confidence(pairs):
         mean = fmean(scores)
-        risks += [1 - (total + k * mean) / (count + k) for k in range(1, len(scores) + 1)]
+        risks += [
+            1 - (total + position * mean) / (count + position)
+            for position in range(1, len(scores) + 1)
+        ]
         total, count = total + math.fsum(scores), count + len(scores)
     return max(0.0, fmean(risks)) if risks else 0.0
 
 
-def coverage_at(pairs: Pairs, risk: float) -> float:
-    """Return the largest share of answers, the most confident ones, at a mean risk of at most this.
+def compute_coverage_at_risk(pairs: Pairs, risk: float) -> float:
+    """Return the largest share of most confident answers whose mean risk is at most `risk`.
 
-    What could be answered if so many wrong answers were borne (El-Yaniv and Wiener, "On the
-    foundations of noise-free selective classification", 2010; Geifman and El-Yaniv, "Selective
-    classification for deep neural networks", 2017). Answers of equal confidence are given together
-    or not at all. 0 if even the first are worse.
+    El-Yaniv and Wiener, "On the foundations of noise-free selective classification", 2010; Geifman
+    and El-Yaniv, "Selective classification for deep neural networks", 2017. Answers of equal
+    confidence are included together or not at all. 0 if even the first exceed the risk.
     """
     total, count, coverage = 0.0, 0, 0.0
-    for _, scores in _ranked(pairs):
+    for _, scores in _group_by_confidence(pairs):
         total, count = total + math.fsum(scores), count + len(scores)
         if 1 - total / count <= risk + 1e-9:
             coverage = count / len(pairs)
     return coverage
 
 
-def excess_aurc(pairs: Pairs) -> float:
-    """Return how much of the area a perfect order of the same answers would save."""
-    return max(0.0, aurc(pairs) - aurc([(score, score) for _, score in pairs]))
+def compute_excess_aurc(pairs: Pairs) -> float:
+    """Return the area that a perfect order of the same answers would save."""
+    return max(0.0, compute_aurc(pairs) - compute_aurc([(score, score) for _, score in pairs]))
 
 
-def calibration(pairs: Pairs, *, bins: int = 10) -> Calibration:
-    """Return the distance of confidence and score, with bins of equal width; no pairs give 0."""
-    filled: list[list[tuple[float, float]]] = [[] for _ in range(bins)]
+def compute_calibration(pairs: Pairs, *, bin_count: int = 10) -> Calibration:
+    """Return the calibration with bins of equal width; no pairs give 0."""
+    filled: list[list[tuple[float, float]]] = [[] for _ in range(bin_count)]
     for confidence, score in pairs:
-        at = math.floor(confidence * bins + 1e-9)
-        filled[min(bins - 1, max(0, at))].append((confidence, score))
-    made = tuple(_bin(at / bins, (at + 1) / bins, held) for at, held in enumerate(filled))
+        index = math.floor(confidence * bin_count + 1e-9)
+        filled[min(bin_count - 1, max(0, index))].append((confidence, score))
+    calibration_bins = tuple(
+        _build_bin(index / bin_count, (index + 1) / bin_count, pairs_in_bin)
+        for index, pairs_in_bin in enumerate(filled)
+    )
     n = len(pairs)
     return Calibration(
         n=n,
         brier=fmean((confidence - score) ** 2 for confidence, score in pairs) if n else 0.0,
-        ece=math.fsum(b.n * abs(b.confidence - b.score) for b in made) / n if n else 0.0,
-        bins=made,
+        ece=math.fsum(bin_.n * abs(bin_.confidence - bin_.score) for bin_ in calibration_bins) / n
+        if n
+        else 0.0,
+        bins=calibration_bins,
     )
 
 
-def _ranked(pairs: Pairs) -> Iterator[tuple[float, list[float]]]:
+def _group_by_confidence(pairs: Pairs) -> Iterator[tuple[float, list[float]]]:
     """Yield the scores of each confidence, the highest first."""
     ranked = sorted(pairs, key=lambda pair: -pair[0])
     for confidence, group in groupby(ranked, key=lambda pair: pair[0]):
         yield confidence, [score for _, score in group]
 
 
-def _bin(low: float, high: float, held: Pairs) -> Bin:
-    if not held:
-        return Bin(low, high, 0, 0.0, 0.0)
-    return Bin(low, high, len(held), fmean(c for c, _ in held), fmean(s for _, s in held))
+def _build_bin(low: float, high: float, pairs: Pairs) -> CalibrationBin:
+    if not pairs:
+        return CalibrationBin(low, high, 0, 0.0, 0.0)
+    return CalibrationBin(
+        low,
+        high,
+        len(pairs),
+        fmean(confidence for confidence, _ in pairs),
+        fmean(score for _, score in pairs),
+    )
 
 
-LOST = 0.1
-"""The share of right answers that a limit of confidence may lose."""
+MAX_LOST_SHARE = 0.1
+"""The share of right answers that a confidence threshold may reject."""
 
-RIGHT_FROM = (1.0, 0.5)
-"""The scores from which on an answer counts as right, one after the other."""
+RIGHT_SCORE_THRESHOLDS = (1.0, 0.5)
+"""Alternative scores from which an answer counts as right."""
 
-_TINY = 1e-9
-_SAMPLES = 1000
+_SCORE_TOLERANCE = 1e-9
+_SAMPLE_COUNT = 1000
 
-Judged = Sequence[tuple[float, bool]]
+JudgedAnswers = Sequence[tuple[float, bool]]
 """The confidence of each answer, and whether it is right."""
 
 
 @dataclass(frozen=True)
-class Policy:
-    """A way of rejecting, over `wrong` wrong and `right` right answers.
+class PolicyResult:
+    """The effect of a rejection policy on `wrong` wrong and `right` right answers.
 
-    `caught` and `lost` are the shares rejected of each, with 95 % bootstrap intervals over
-    questions; None if there is nothing to reject.
+    `caught` and `lost` are the rejected shares of each, with 95 % bootstrap intervals over
+    questions; None if there are no such answers.
     """
 
     name: str
@@ -153,13 +169,13 @@ class Policy:
     lost: Interval | None
 
 
-def auc(answers: Judged) -> float | None:
+def compute_auc(answers: JudgedAnswers) -> float | None:
     """Return the chance that a right answer has more confidence than a wrong one, ties half.
 
     The area under the ROC curve (Hanley and McNeil, 1982); None if all are right or all wrong.
     """
-    right = np.sort([confidence for confidence, fine in answers if fine])
-    wrong = np.array([confidence for confidence, fine in answers if not fine])
+    right = np.sort([confidence for confidence, is_right in answers if is_right])
+    wrong = np.array([confidence for confidence, is_right in answers if not is_right])
     if not len(right) or not len(wrong):
         return None
     below = np.searchsorted(right, wrong, side="left")
@@ -168,86 +184,113 @@ def auc(answers: Judged) -> float | None:
     return float((above + ties / 2).sum() / (len(right) * len(wrong)))
 
 
-def auc_interval(answers: Judged) -> Interval | None:
-    """Return `auc` with its 95 % bootstrap interval over answers (percentiles of 1,000 samples)."""
-    whole = auc(answers)
-    if whole is None:
+def compute_auc_interval(answers: JudgedAnswers) -> Interval | None:
+    """Return the AUC with its 95 % bootstrap interval over answers (1,000 samples, percentiles)."""
+    auc = compute_auc(answers)
+    if auc is None:
         return None
     ordered = sorted(answers)
-    chance = np.random.default_rng(0)
-    drawn = (chance.integers(0, len(ordered), len(ordered)) for _ in range(_SAMPLES))
-    areas = [area for at in drawn if (area := auc([ordered[place] for place in at])) is not None]
-    low, high = np.quantile([*areas, whole], (0.025, 0.975))
-    return Interval(whole, min(whole, float(low)), max(whole, float(high)))
+    rng = np.random.default_rng(0)
+    samples = (rng.integers(0, len(ordered), len(ordered)) for _ in range(_SAMPLE_COUNT))
+    areas = [
+        area
+        for sample in samples
+        if (area := compute_auc([ordered[index] for index in sample])) is not None
+    ]
+    low, high = np.quantile([*areas, auc], (0.025, 0.975))
+    return Interval(auc, min(auc, float(low)), max(auc, float(high)))
 
 
-def limit_for(answers: Judged, *, lost: float = LOST, gone: int = 0) -> float:
-    """Return the highest confidence below which at most this share of the right answers lies.
+def find_threshold(
+    answers: JudgedAnswers, *, max_lost_share: float = MAX_LOST_SHARE, lost_count: int = 0
+) -> float:
+    """Return the highest threshold that rejects at most a share of the right answers.
 
-    `gone` right answers are lost already, and are not among the `answers`. 0 if none is right or
-    no more may be lost: nothing says what to reject.
+    0 if no answer is right or no more may be lost.
+
+    Args:
+        answers: Confidence and correctness of each answer.
+        max_lost_share: The share of right answers that may be rejected.
+        lost_count: Right answers that are lost already, and are not among `answers`.
     """
-    right = sorted(confidence for confidence, fine in answers if fine)
-    spare = int(lost * (len(right) + gone) + _TINY) - gone
-    return right[min(len(right) - 1, spare)] if right and spare >= 0 else 0.0
+    right = sorted(confidence for confidence, is_right in answers if is_right)
+    remaining = int(max_lost_share * (len(right) + lost_count) + _SCORE_TOLERANCE) - lost_count
+    return right[min(len(right) - 1, remaining)] if right and remaining >= 0 else 0.0
 
 
-def policies(
-    records: Sequence[Record], metric: str, *, right_from: float = 1.0
-) -> tuple[Policy, ...]:
-    """Return what each way of rejecting does to the answers of one method.
+def evaluate_policies(
+    records: Sequence[Record], metric: str, *, min_right_score: float = 1.0
+) -> tuple[PolicyResult, ...]:
+    """Return the effect of each rejection policy on the answers of one method.
 
-    The ways are those of Alekseev et al. (NLDB 2025, section 7), which gives the share caught
-    alone, and limits of confidence. Nothing is asked again: all comes from the records.
+    The policies are those of Alekseev et al. (NLDB 2025, section 7), which reports caught answers
+    only, and confidence thresholds. All is computed from the records, without new questions.
 
-    An answer is right from a score of `right_from` on; a failure is a wrong answer, and so is any
-    answer to a question that has none. In a run that scores what was held back as 0, no right
-    answer can be seen lost.
+    An answer is right from a score of `min_right_score` on; a failure is wrong, and so is any
+    answer to an unanswerable question. If a run scores withheld answers as 0, lost right answers
+    are invisible.
     """
     right = [
-        not record.unanswerable and record.score(metric).f1 >= right_from - _TINY
+        not record.unanswerable
+        and record.get_score(metric).f1 >= min_right_score - _SCORE_TOLERANCE
         for record in records
     ]
-    return tuple(_policy(name, rejected, right) for name, rejected in _rejected(records, right))
+    return tuple(
+        _build_policy_result(name, rejected, right)
+        for name, rejected in _apply_policies(records, right)
+    )
 
 
-def _rejected(records: Sequence[Record], right: Sequence[bool]) -> Iterator[tuple[str, list[bool]]]:
-    """Yield each way of rejecting by name, with what it rejects."""
-    yield "as answered", [record.status in (*REJECTED, "error") for record in records]
-    failing = [_fails(record) for record in records]
+def _apply_policies(
+    records: Sequence[Record], right: Sequence[bool]
+) -> Iterator[tuple[str, list[bool]]]:
+    """Yield the name of each policy with its rejections."""
+    yield "as answered", [record.status in (*REJECTED_STATUSES, "error") for record in records]
+    failing = [_has_no_result(record) for record in records]
     yield "execution", failing
     unwritten = [record.sparql is None or record.status == "refusal" for record in records]
-    yield "refusal and execution", [a or b for a, b in zip(unwritten, failing, strict=True)]
-    judged = [(record.confidence, fine) for record, fine in zip(records, right, strict=True)]
+    yield (
+        "refusal and execution",
+        [first or second for first, second in zip(unwritten, failing, strict=True)],
+    )
+    judged = [
+        (record.confidence, is_right) for record, is_right in zip(records, right, strict=True)
+    ]
     graphs = [record.graph for record in records]
     if len(set(graphs)) > 1:
-        limits = {
-            graph: limit_for(
-                [one for one, place in zip(judged, graphs, strict=True) if place != graph]
+        thresholds = {
+            graph: find_threshold(
+                [
+                    answer
+                    for answer, graph_name in zip(judged, graphs, strict=True)
+                    if graph_name != graph
+                ]
             )
             for graph in set(graphs)
         }
-        low = [r.confidence < limits[r.graph] for r in records]
-        yield "confidence, limit of other graphs", low
+        below_threshold = [record.confidence < thresholds[record.graph] for record in records]
+        yield "confidence, limit of other graphs", below_threshold
         yield (
             "execution and confidence, limit of other graphs",
-            [a or b for a, b in zip(failing, low, strict=True)],
+            [first or second for first, second in zip(failing, below_threshold, strict=True)],
         )
-    limit = limit_for(judged)
-    yield "confidence, limit in hindsight", [r.confidence < limit for r in records]
+    threshold = find_threshold(judged)
+    yield "confidence, limit in hindsight", [record.confidence < threshold for record in records]
 
 
-def _fails(record: Record) -> bool:
+def _has_no_result(record: Record) -> bool:
     """Return whether a query is missing, does not run, or has no rows."""
     return record.sparql is None or not record.executed or record.rows == 0
 
 
-def _policy(name: str, rejected: Sequence[bool], right: Sequence[bool]) -> Policy:
+def _build_policy_result(
+    name: str, rejected: Sequence[bool], right: Sequence[bool]
+) -> PolicyResult:
     pairs = list(zip(rejected, right, strict=True))
-    caught = [float(held) for held, fine in pairs if not fine]
-    lost = [float(held) for held, fine in pairs if fine]
-    return Policy(name, len(caught), len(lost), _share(caught), _share(lost))
+    caught = [float(is_rejected) for is_rejected, is_right in pairs if not is_right]
+    lost = [float(is_rejected) for is_rejected, is_right in pairs if is_right]
+    return PolicyResult(name, len(caught), len(lost), _compute_share(caught), _compute_share(lost))
 
 
-def _share(held: Sequence[float]) -> Interval | None:
-    return bootstrap_interval(held) if held else None
+def _compute_share(values: Sequence[float]) -> Interval | None:
+    return compute_bootstrap_interval(values) if values else None

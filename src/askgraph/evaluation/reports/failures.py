@@ -1,11 +1,10 @@
-"""Failure of a question: one class, the first that holds, in the order of `Failure`.
+"""Failure class of a question: the first that applies, in the order of `Failure`.
 
-First come the outcomes without a result to judge. Then both queries are compared as they are
-written, by their parts (`Parts`): what was linked, how it was joined, what was done with
-it. So a query that says the same in other words, by another but equivalent predicate say, may get a
-class that a person would not give; it has one only if its score is below 1.
+Outcomes without a result come first. Then both queries are compared as written, by their parts
+(`QueryParts`): linked terms, joins, operators. A query that uses an equivalent predicate, say, may
+get a class that a person would not choose; only a score below 1 is a failure at all.
 
-Then the figures over records that are no mean scores: what failed, was held back, and cost.
+Also statistics over records that are not mean scores: failures, rejections and costs.
 """
 
 import math
@@ -19,9 +18,9 @@ from pyoxigraph import Variable
 
 from askgraph import errors
 from askgraph.errors import QueryError, ServiceError, TimedOut
-from askgraph.evaluation.reports.confidence import Calibration, calibration
-from askgraph.evaluation.reports.query_walk import Found, Triple, digests
-from askgraph.evaluation.runs import REJECTED, Record
+from askgraph.evaluation.reports.confidence import Calibration, compute_calibration
+from askgraph.evaluation.reports.query_walk import QueryCollector, Triple, compute_digests
+from askgraph.evaluation.runs import REJECTED_STATUSES, Record
 from askgraph.sparql import Term, variables_of
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.parser import read
@@ -32,113 +31,147 @@ Use = tuple[str, tuple[str, ...]]  # an operator and the variables that it is gi
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The parts of a query, so that two can be compared whatever their variables are called.
+class QueryParts:
+    """The parts of a query, comparable regardless of its variable names.
 
-    Left out is what only serves to show a result: patterns that fetch a label, conditions on a
-    language tag, SERVICE groups without variables, DISTINCT of the whole result, and the order of
-    patterns. An order of rows is no operator if none is cut off, only a use. Some ways to say the
-    same are one part: `FILTER(?x = :Mars)` and `:Mars` in the place of `?x`, MINUS and NOT EXISTS,
-    `&&` and two filters, a pattern and its repeat.
+    Display-only parts are ignored: patterns that fetch a label, conditions on a language tag,
+    SERVICE groups without variables, DISTINCT of the outer result, and the order of patterns. ORDER
+    BY is an operator only with LIMIT or OFFSET, else just a use. Equivalent forms share a part:
+    `FILTER(?x = :Mars)` and `:Mars` in the place of `?x`, MINUS and NOT EXISTS, `&&` and two
+    filters, a pattern and its repeat.
 
-    `things` are entities and values in patterns, `constants` the literals in expressions, such as
-    bounds. `classes` are those that something is said to be an instance of; as such a pattern is
-    often implied by another one, it is not among the joins. `aside` are the predicates that only
-    fetch a value which is no column and stands in no other pattern; `operands` those that only
-    fetch one for an operator. `joins` are the patterns with a digest for each variable, which is
-    equal if a variable stands in the same patterns and is or is not a column;
-    `joins_undirected` are those without the direction, `joins_bare` those without the columns.
-    `uses` say what each operator is given.
+    Attributes:
+        form: Form of the query.
+        columns: Number of columns.
+        things: Entities and values in patterns.
+        predicates: Predicates in patterns.
+        classes: Objects of `rdf:type`; such a pattern is often implied by another one and is not
+            among the joins.
+        constants: Literals in expressions, such as bounds.
+        operators: Operators and functions.
+        aside: Predicates that only fetch a value that is no column and occurs in no other pattern.
+        operands: Predicates that only fetch a value for an operator.
+        joins: Patterns with a digest for each variable, equal for variables in the same patterns
+            and, both or neither, in a column.
+        joins_undirected: The joins without direction.
+        joins_bare: The joins without regard to columns.
+        uses: Operators with their variables.
     """
 
     form: str
     columns: int
-    things: frozenset[str]
+    resources: frozenset[str]
     predicates: frozenset[str]
     classes: frozenset[str]
     constants: frozenset[str]
     operators: frozenset[str]
-    aside: frozenset[str]
-    operands: frozenset[str]
+    unused_predicates: frozenset[str]
+    operand_predicates: frozenset[str]
     joins: tuple[Join, ...]
     joins_undirected: tuple[Join, ...]
-    joins_bare: tuple[Join, ...]
+    joins_without_columns: tuple[Join, ...]
     uses: tuple[Use, ...]
 
     @property
-    def words(self) -> frozenset[str]:
-        """All that a question is linked to: things, constants, predicates and classes."""
-        return self.things | self.constants | self.predicates | self.classes
+    def linked_terms(self) -> frozenset[str]:
+        """All terms that a question is linked to: resources, constants, predicates and classes."""
+        return self.resources | self.constants | self.predicates | self.classes
 
 
-def parts_of(query: str, prefixes: Mapping[str, str] | None = None) -> Parts:
+def extract_parts(query: str, prefixes: Mapping[str, str] | None = None) -> QueryParts:
     """Return the parts of a query, which may use `prefixes` without declaring them.
 
-    Raises `QuerySyntaxError` if it cannot be read.
+    Raises:
+        QuerySyntaxError: The query cannot be parsed.
     """
     missing = (prefixes or {}).keys() - lexed(query).declared.keys()
-    header = "".join(f"PREFIX {name}: <{(prefixes or {})[name]}>\n" for name in sorted(missing))
+    header = "".join(
+        f"PREFIX {prefix}: <{(prefixes or {})[prefix]}>\n" for prefix in sorted(missing)
+    )
     tree = read(header + query)
-    found = Found()
-    found.take(tree)
-    named = {v for v in variables_of(tree.where) if not v.value.startswith("__")}  # no blank nodes
-    columns = frozenset(variables_of(tree.columns)) if tree.columns else frozenset(named)
-    answering = columns if tree.form == "SELECT" else frozenset()
-    shown = {_shown(*column) for column in tree.columns} or named
-    patterns = found.with_fixed(shown if tree.form == "SELECT" else set())
-    return Parts(
+    collector = QueryCollector()
+    collector.collect(tree)
+    variables = {
+        variable for variable in variables_of(tree.where) if not variable.value.startswith("__")
+    }  # no blank nodes
+    columns = frozenset(variables_of(tree.columns)) if tree.columns else frozenset(variables)
+    answer_variables = columns if tree.form == "SELECT" else frozenset()
+    shown_variables = {_get_shown_variable(*column) for column in tree.columns} or variables
+    patterns = collector.substitute_fixed(shown_variables if tree.form == "SELECT" else set())
+    return QueryParts(
         form=tree.form,
-        columns=len(tree.columns or named) if tree.form == "SELECT" else 0,
-        things=frozenset(found.things),
-        predicates=frozenset(found.predicates),
-        classes=frozenset(found.classes),
-        constants=frozenset(found.constants),
-        operators=frozenset(found.operators),
-        aside=_only_fetching(patterns) - {p for _, p, value in patterns if value in shown},
-        operands=_only_fetching(patterns) & {p for _, p, value in patterns if value in found.given},
-        joins=_joins(patterns, digests(patterns, marked=answering)),
-        joins_undirected=_undirected(
-            _joins(patterns, digests(patterns, marked=answering, directed=False))
+        columns=len(tree.columns or variables) if tree.form == "SELECT" else 0,
+        resources=frozenset(collector.resources),
+        predicates=frozenset(collector.predicates),
+        classes=frozenset(collector.classes),
+        constants=frozenset(collector.constants),
+        operators=frozenset(collector.operators),
+        unused_predicates=_find_dead_end_predicates(patterns)
+        - {predicate for _, predicate, value in patterns if value in shown_variables},
+        operand_predicates=_find_dead_end_predicates(patterns)
+        & {predicate for _, predicate, value in patterns if value in collector.operand_variables},
+        joins=_build_joins(patterns, compute_digests(patterns, marked_variables=answer_variables)),
+        joins_undirected=_remove_direction(
+            _build_joins(
+                patterns,
+                compute_digests(patterns, marked_variables=answer_variables, is_directed=False),
+            )
         ),
-        joins_bare=_joins(patterns, digests(patterns)),
-        uses=_uses(found.uses, digests(patterns)),
+        joins_without_columns=_build_joins(patterns, compute_digests(patterns)),
+        uses=_build_uses(collector.uses, compute_digests(patterns)),
     )
 
 
-def _shown(variable: Variable, expression: object) -> Variable:
-    """Return the variable whose values a column shows as they are, else its own name."""
+def _get_shown_variable(variable: Variable, expression: object) -> Variable:
+    """Return the variable whose values a column shows unchanged, else the column's name."""
     return expression if isinstance(expression, Variable) else variable
 
 
-def _only_fetching(patterns: Sequence[Triple]) -> frozenset[str]:
-    """Return the predicates whose object is always a variable that stands in no other pattern."""
+def _find_dead_end_predicates(patterns: Sequence[Triple]) -> frozenset[str]:
+    """Return the predicates whose object is always a variable that occurs in no other pattern."""
     ends = Counter(term for subject, _, value in patterns for term in (subject, value))
-    joining = {p for _, p, o in patterns if not isinstance(o, Variable) or ends[o] > 1}
-    return frozenset(p for _, p, _ in patterns) - joining
+    joining_predicates = {
+        predicate
+        for _, predicate, object_ in patterns
+        if not isinstance(object_, Variable) or ends[object_] > 1
+    }
+    return frozenset(predicate for _, predicate, _ in patterns) - joining_predicates
 
 
-def _joins(patterns: Sequence[Triple], names: Mapping[Term, str]) -> tuple[Join, ...]:
-    return tuple(sorted((names[s], predicate, names[o]) for s, predicate, o in patterns))
-
-
-def _undirected(joins: Sequence[Join]) -> tuple[Join, ...]:
-    return tuple(sorted((min(s, o), predicate, max(s, o)) for s, predicate, o in joins))
-
-
-def _uses(
-    uses: Sequence[tuple[str, tuple[Variable, ...]]], names: Mapping[Term, str]
-) -> tuple[Use, ...]:
-    """What operators are given; a variable of no pattern, such as a count's, has no name."""
+def _build_joins(patterns: Sequence[Triple], names: Mapping[Term, str]) -> tuple[Join, ...]:
     return tuple(
-        sorted((operator, tuple(names.get(v, "") for v in given)) for operator, given in uses)
+        sorted(
+            (names[subject], predicate, names[object_]) for subject, predicate, object_ in patterns
+        )
     )
 
 
-RIGHT = 1 - 1e-9
+def _remove_direction(joins: Sequence[Join]) -> tuple[Join, ...]:
+    return tuple(
+        sorted(
+            (min(subject, object_), predicate, max(subject, object_))
+            for subject, predicate, object_ in joins
+        )
+    )
+
+
+def _build_uses(
+    uses: Sequence[tuple[str, tuple[Variable, ...]]], names: Mapping[Term, str]
+) -> tuple[Use, ...]:
+    """Return the operators with their variables; a variable of no pattern has an empty name."""
+    return tuple(
+        sorted(
+            (operator, tuple(names.get(variable, "") for variable in variables))
+            for operator, variables in uses
+        )
+    )
+
+
+MIN_RIGHT_SCORE = 1 - 1e-9
 
 
 class Failure(StrEnum):
-    """The classes, in the order in which they are tried."""
+    """Classes of failure, in the order in which they are tested."""
 
     GOLD = "gold failed"  # no gold result to compare with
     REFUSED = "refused"
@@ -160,130 +193,147 @@ class Failure(StrEnum):
     RESULT = "wrong result"  # nothing to compare: no gold query, or the queries are alike
 
 
-OUTCOMES = {"refusal": Failure.REFUSED, "clarification": Failure.ASKED_BACK}
-UNTOLD = (Failure.PATTERN, Failure.RESULT)  # these say less than that there are no rows
+FAILURES_BY_STATUS = {"refusal": Failure.REFUSED, "clarification": Failure.ASKED_BACK}
+VAGUE_FAILURES = (Failure.PATTERN, Failure.RESULT)  # these say less than that there are no rows
 
 
-def failure_of(
+def classify_failure(
     record: Record,
     *,
     gold_rows: int | None,
     metric: str = "best_column",
     prefixes: Mapping[str, str] | None = None,
 ) -> str | None:
-    """Return the class of what went wrong, None if the score of the metric is 1.
+    """Return the class of a failure, None if the score of the metric is 1.
 
-    `gold_rows` counts the rows of gold, None if unknown. `prefixes` are those that the queries use
-    without declaring them.
+    `gold_rows` counts the rows of gold, None if unknown. The queries may use `prefixes` without
+    declaring them.
     """
     if is_right(record, metric):
         return None
     if record.gold_error and gold_rows is None:
         return Failure.GOLD
-    if record.status in OUTCOMES:
-        return OUTCOMES[record.status]
+    if record.status in FAILURES_BY_STATUS:
+        return FAILURES_BY_STATUS[record.status]
     if record.error is not None:
-        kind = getattr(errors, record.error.partition(":")[0], None)
-        if record.error.startswith("no answer within") or kind is TimedOut:
+        error_class = getattr(errors, record.error.partition(":")[0], None)
+        if record.error.startswith("no answer within") or error_class is TimedOut:
             return Failure.TIMEOUT
-        if kind is errors.QuerySyntaxError:
+        if error_class is errors.QuerySyntaxError:
             return Failure.UNREADABLE
-        if isinstance(kind, type) and issubclass(kind, ServiceError):
+        if isinstance(error_class, type) and issubclass(error_class, ServiceError):
             return Failure.ENDPOINT
         return Failure.ERROR
     if record.unanswerable:
         return Failure.ANSWERED
     if record.sparql is None or record.status == "error":
         return Failure.ERROR
-    ran = record.executed or record.rows is not None
-    found = _of_queries(record.sparql, record.gold_sparql if ran else None, prefixes)
-    if not ran:
-        return Failure.UNREADABLE if found is Failure.UNREADABLE else Failure.ERROR
-    return Failure.EMPTY if found in UNTOLD and record.rows == 0 != gold_rows else found
+    has_run = record.executed or record.rows is not None
+    query_failure = _classify_queries(
+        record.sparql, record.gold_sparql if has_run else None, prefixes
+    )
+    if not has_run:
+        return Failure.UNREADABLE if query_failure is Failure.UNREADABLE else Failure.ERROR
+    return (
+        Failure.EMPTY
+        if query_failure in VAGUE_FAILURES and record.rows == 0 != gold_rows
+        else query_failure
+    )
 
 
-def _of_queries(
+def _classify_queries(
     predicted_sparql: str, gold_sparql: str | None, prefixes: Mapping[str, str] | None
 ) -> Failure:
     try:
-        predicted = parts_of(predicted_sparql, prefixes)
+        predicted = extract_parts(predicted_sparql, prefixes)
     except QueryError:
         return Failure.UNREADABLE
     try:
-        gold = parts_of(gold_sparql, prefixes) if gold_sparql is not None else None
+        gold = extract_parts(gold_sparql, prefixes) if gold_sparql is not None else None
     except QueryError:
         return Failure.RESULT
-    return Failure.RESULT if gold is None else _of_parts(predicted, gold)
+    return Failure.RESULT if gold is None else _classify_parts(predicted, gold)
 
 
-def _of_parts(predicted: Parts, gold: Parts) -> Failure:
-    known = predicted.things | predicted.constants
-    entity = not gold.things <= known
-    value = not gold.constants <= known and gold.operators == predicted.operators
-    operator = predicted.operators != gold.operators
-    shape = predicted.form != gold.form or predicted.columns != gold.columns
-    kind = not gold.classes <= predicted.classes
-    same = predicted.joins == gold.joins
+def _classify_parts(predicted: QueryParts, gold: QueryParts) -> Failure:
+    predicted_terms = predicted.resources | predicted.constants
+    misses_entity = not gold.resources <= predicted_terms
+    misses_value = not gold.constants <= predicted_terms and gold.operators == predicted.operators
+    operators_differ = predicted.operators != gold.operators
+    shape_differs = predicted.form != gold.form or predicted.columns != gold.columns
+    misses_class = not gold.classes <= predicted.classes
+    has_same_joins = predicted.joins == gold.joins
     checks = (
-        (_links_nothing(predicted, gold), Failure.LINKING),
-        (entity or value, Failure.ENTITY),
-        (_takes_another_predicate(predicted, gold, gap=operator or shape), Failure.PREDICATE),
-        (not same and predicted.joins_undirected == gold.joins_undirected, Failure.DIRECTION),
-        (operator, Failure.OPERATOR),
-        (shape, Failure.SHAPE),
-        (not same and predicted.joins_bare == gold.joins_bare, Failure.SHAPE),
+        (_has_no_gold_terms(predicted, gold), Failure.LINKING),
+        (misses_entity or misses_value, Failure.ENTITY),
+        (
+            _has_wrong_predicate(predicted, gold, has_gap=operators_differ or shape_differs),
+            Failure.PREDICATE,
+        ),
+        (
+            not has_same_joins and predicted.joins_undirected == gold.joins_undirected,
+            Failure.DIRECTION,
+        ),
+        (operators_differ, Failure.OPERATOR),
+        (shape_differs, Failure.SHAPE),
+        (
+            not has_same_joins and predicted.joins_without_columns == gold.joins_without_columns,
+            Failure.SHAPE,
+        ),
         (not gold.predicates <= predicted.predicates, Failure.PREDICATE),
-        (kind and (same or not predicted.classes <= gold.classes), Failure.CLASS),
-        (not same, Failure.PATTERN),
+        (misses_class and (has_same_joins or not predicted.classes <= gold.classes), Failure.CLASS),
+        (not has_same_joins, Failure.PATTERN),
         (predicted.uses != gold.uses, Failure.OPERATOR),
-        (gold.words != predicted.words, Failure.PATTERN),
+        (gold.linked_terms != predicted.linked_terms, Failure.PATTERN),
     )
-    return next((failure for holds, failure in checks if holds), Failure.RESULT)
+    return next((failure for applies, failure in checks if applies), Failure.RESULT)
 
 
-def _links_nothing(predicted: Parts, gold: Parts) -> bool:
-    """Return whether the query has none of gold's words.
+def _has_no_gold_terms(predicted: QueryParts, gold: QueryParts) -> bool:
+    """Return whether the query has none of gold's terms.
 
-    If gold names nothing but predicates and classes, another one of these says more.
+    If gold has only predicates and classes, a query with others of these gets a later class.
     """
-    if gold.words & predicted.words:
+    if gold.linked_terms & predicted.linked_terms:
         return False
-    return bool(gold.things or gold.constants or (gold.words and not predicted.words))
+    return bool(
+        gold.resources or gold.constants or (gold.linked_terms and not predicted.linked_terms)
+    )
 
 
-def _takes_another_predicate(predicted: Parts, gold: Parts, *, gap: bool) -> bool:
-    """Return whether a predicate of gold is missing for no other reason that shows.
+def _has_wrong_predicate(predicted: QueryParts, gold: QueryParts, *, has_gap: bool) -> bool:
+    """Return whether a predicate of gold is missing for no other visible reason.
 
-    The other reasons: what it fetches is only operated on, and the operator is what is missing; or
-    nothing stands in its place, and there is a `gap` if operators or columns differ.
+    Other reasons: its value only feeds an operator that is missing, or no predicate replaces it and
+    operators or columns differ (`has_gap`).
     """
     missing = gold.predicates - predicted.predicates
-    instead = predicted.predicates - gold.predicates
-    if not instead:
-        return bool(missing - gold.aside) and not gap
-    operated = missing & gold.operands and instead & predicted.operands
-    return bool(missing - gold.aside or operated) or (
+    extra = predicted.predicates - gold.predicates
+    if not extra:
+        return bool(missing - gold.unused_predicates) and not has_gap
+    operand_difference = missing & gold.operand_predicates and extra & predicted.operand_predicates
+    return bool(missing - gold.unused_predicates or operand_difference) or (
         bool(missing) and predicted.operators == gold.operators
     )
 
 
 @dataclass(frozen=True)
-class Executable:
-    """Counts of questions, of those with a query, and of those whose query ran."""
+class ExecutableCounts:
+    """Counts of questions, of questions with a query, and of queries that ran."""
 
     questions: int
     queries: int
     ran: int
 
     @property
-    def share(self) -> float | None:
+    def executed_share(self) -> float | None:
         """The share of all questions whose query ran; `None` without questions."""
         return self.ran / self.questions if self.questions else None
 
 
 @dataclass(frozen=True)
-class Rejection:
-    """Counts of wrong and right answers, and of those among them that were rejected."""
+class RejectionCounts:
+    """Counts of wrong and right answers, and of the rejected ones of each."""
 
     wrong: int
     wrong_rejected: int
@@ -291,30 +341,30 @@ class Rejection:
     right_rejected: int
 
     @property
-    def caught(self) -> float | None:
-        """The share of the wrong answers that was rejected; `None` if none was wrong."""
+    def caught_share(self) -> float | None:
+        """The rejected share of the wrong answers; `None` without wrong answers."""
         return self.wrong_rejected / self.wrong if self.wrong else None
 
     @property
-    def lost(self) -> float | None:
-        """The share of the right answers that was rejected; `None` if none was right."""
+    def lost_share(self) -> float | None:
+        """The rejected share of the right answers; `None` without right answers."""
         return self.right_rejected / self.right if self.right else None
 
 
-def rejection(answers: Iterable[tuple[bool, bool]]) -> Rejection:
-    """Count answers, each given as (was it rejected, would it have been right)."""
+def count_rejections(answers: Iterable[tuple[bool, bool]]) -> RejectionCounts:
+    """Count answers, each given as (is rejected, is right)."""
     pairs = list(answers)
     wrong = [rejected for rejected, was_right in pairs if not was_right]
     right = [rejected for rejected, was_right in pairs if was_right]
-    return Rejection(len(wrong), sum(wrong), len(right), sum(right))
+    return RejectionCounts(len(wrong), sum(wrong), len(right), sum(right))
 
 
-DRAFTS = (1, 3, 5, 10, 20, 50)
+DRAFT_COUNTS = (1, 3, 5, 10, 20, 50)
 
 
 def is_right(record: Record, metric: str) -> bool:
-    """Return whether nothing of the answer is wrong or missing, by this metric."""
-    return record.score(metric).f1 >= RIGHT
+    """Return whether the answer is entirely right by this metric."""
+    return record.get_score(metric).f1 >= MIN_RIGHT_SCORE
 
 
 def has_failed(record: Record) -> bool:
@@ -322,66 +372,70 @@ def has_failed(record: Record) -> bool:
     return record.status == "error" or bool(record.error or record.gold_error)
 
 
-def failure_class(record: Record, metric: str) -> str | None:
-    """Return the class of what went wrong by this metric, None if nothing did."""
+def get_failure_class(record: Record, metric: str) -> str | None:
+    """Return the class of a failure by this metric, None for a right answer."""
     if is_right(record, metric):
         return None
-    return record.failure or failure_of(replace(record, rows=None), gold_rows=None, metric=metric)
+    return record.failure or classify_failure(
+        replace(record, rows=None), gold_rows=None, metric=metric
+    )
 
 
-def failure_counts(records: Sequence[Record], metric: str) -> dict[str, int]:
+def count_failures(records: Sequence[Record], metric: str) -> dict[str, int]:
     """Count the records of each class of failure, the most frequent first."""
-    classes = Counter(kind for r in records if (kind := failure_class(r, metric)) is not None)
+    classes = Counter(
+        failure for record in records if (failure := get_failure_class(record, metric)) is not None
+    )
     return dict(sorted(classes.items(), key=lambda item: (-item[1], item[0])))
 
 
-def errors_of(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
-    """Return each error with the ids that it came up on, of gold's queries too; both sorted."""
-    found: dict[str, set[str]] = {}
+def group_errors(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
+    """Return each error, of gold's queries too, with the ids of its questions; both sorted."""
+    ids_by_error: dict[str, set[str]] = {}
     for record in records:
         if record.error:
-            found.setdefault(record.error, set()).add(record.id)
+            ids_by_error.setdefault(record.error, set()).add(record.id)
         if record.gold_error:
-            found.setdefault(f"gold: {record.gold_error}", set()).add(record.id)
-    return {error: tuple(sorted(found[error])) for error in sorted(found)}
+            ids_by_error.setdefault(f"gold: {record.gold_error}", set()).add(record.id)
+    return {error: tuple(sorted(ids_by_error[error])) for error in sorted(ids_by_error)}
 
 
-def calibration_of(records: Sequence[Record], metric: str) -> Calibration:
-    """Return how far confidence and score are apart, over the records with a query.
+def compute_record_calibration(records: Sequence[Record], metric: str) -> Calibration:
+    """Return the calibration over the records with a query.
 
-    A query for a question that has no answer scores 0, whether it was held back or not.
+    A query for an unanswerable question scores 0, even if it was withheld.
     """
-    return calibration(
+    return compute_calibration(
         [
-            (record.confidence, 0.0 if record.unanswerable else record.score(metric).f1)
+            (record.confidence, 0.0 if record.unanswerable else record.get_score(metric).f1)
             for record in records
             if record.sparql is not None
         ]
     )
 
 
-def rejection_of(records: Sequence[Record], metric: str) -> Rejection:
-    """Return what refusing and asking back caught of the wrong answers, and lost of the right ones.
+def count_record_rejections(records: Sequence[Record], metric: str) -> RejectionCounts:
+    """Count wrong and right answers, and those that the method refused or asked back.
 
-    Right is a score of 1. Any answer to a question that has none is wrong. Errors are left out:
-    there was nothing to reject.
+    Right is a score of 1. Any answer to an unanswerable question is wrong. Errors are excluded:
+    they contain no answer to reject.
     """
-    return rejection(
-        (record.status in REJECTED, not record.unanswerable and is_right(record, metric))
+    return count_rejections(
+        (record.status in REJECTED_STATUSES, not record.unanswerable and is_right(record, metric))
         for record in records
         if record.status != "error"
     )
 
 
-def executable_of(records: Sequence[Record]) -> Executable:
-    """Return how many questions that have an answer got a query, and how many one that ran."""
-    asked = [record for record in records if not record.unanswerable]
-    ran = [record.executed for record in asked if record.sparql is not None]
-    return Executable(len(asked), len(ran), sum(ran))
+def count_executable(records: Sequence[Record]) -> ExecutableCounts:
+    """Count answerable questions, those with a query, and those whose query ran."""
+    answerable = [record for record in records if not record.unanswerable]
+    executed = [record.executed for record in answerable if record.sparql is not None]
+    return ExecutableCounts(len(answerable), len(executed), sum(executed))
 
 
-def usage_of(records: Sequence[Record]) -> Usage:
-    """Return what all records cost together; the seconds are those from question to answer."""
+def sum_usage(records: Sequence[Record]) -> Usage:
+    """Return the total cost of all records; seconds are from question to answer."""
     total = sum((record.usage for record in records), Usage())
     return replace(
         total,
@@ -390,13 +444,17 @@ def usage_of(records: Sequence[Record]) -> Usage:
     )
 
 
-def drafts_oracle(records: Sequence[Record]) -> dict[int, float]:
+def compute_drafts_oracle(records: Sequence[Record]) -> dict[int, float]:
     """Return, for several k, the mean F1 (best column) of the best of the first k candidates.
 
-    It is an oracle, not a system: it looks at gold to choose. A record without candidates counts 0.
-    Empty if no candidates were scored; no k is larger than needed to reach all of them.
+    It is an oracle, not a system: it chooses by gold. A record without candidates counts 0. Empty
+    if no candidates were scored; k stops at the first value that covers all of them.
     """
     drafts = [record.drafts for record in records if not record.unanswerable]
-    longest = max(map(len, drafts), default=0)
-    counts = [k for k, before in zip(DRAFTS, (0, *DRAFTS), strict=False) if before < longest]
-    return {k: fmean(max(found[:k], default=0.0) for found in drafts) for k in counts}
+    max_draft_count = max(map(len, drafts), default=0)
+    counts = [
+        count
+        for count, previous_count in zip(DRAFT_COUNTS, (0, *DRAFT_COUNTS), strict=False)
+        if previous_count < max_draft_count
+    ]
+    return {count: fmean(max(scores[:count], default=0.0) for scores in drafts) for count in counts}

@@ -1,6 +1,6 @@
-"""The figures of a page: the tables of a report, and plots of their numbers, as Vega-Lite.
+"""Figures of the HTML page: the tables of a report, and Vega-Lite plots of their numbers.
 
-Text and axes take the colour of the page's text, so that light, dark and paper need no second plot.
+Text and axes inherit the colour of the page's text, so that one plot fits light, dark and paper.
 """
 
 import json
@@ -11,11 +11,18 @@ from typing import Any
 
 import altair as alt
 
-from askgraph.evaluation.reports.failures import failure_counts
-from askgraph.evaluation.reports.report import LABEL, Group, groups_of, label, percentile, system_of
-from askgraph.evaluation.reports.report_sheets import by_sheet, report_sheets
-from askgraph.evaluation.reports.sheet import Cell, Column, Sheet
-from askgraph.evaluation.runs import Run
+from askgraph.evaluation.reports.failures import count_failures
+from askgraph.evaluation.reports.report import (
+    LABEL_COLUMNS,
+    RunGroup,
+    build_label,
+    compute_percentile,
+    format_system_name,
+    group_runs,
+)
+from askgraph.evaluation.reports.report_sheets import build_report_sheets, build_slice_sheet
+from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn
+from askgraph.evaluation.runs import EvaluationRun
 
 Spec = dict[str, object]
 
@@ -23,9 +30,11 @@ Spec = dict[str, object]
 # black and yellow, which vanish on one of the two backgrounds; then the same with other shapes.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
-ROW, HEIGHT = 20, 240  # pixels
-SHORT = 14  # characters of a name, of which three stand beside each other on a small screen
+DASH_PATTERNS = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+ROW_HEIGHT_SIZE, PLOT_HEIGHT_SIZE = 20, 240  # pixels
+MAX_SHORT_NAME_CHARACTERS = (
+    14  # characters of a name, of which three stand beside each other on a small screen
+)
 
 CONFIG: Mapping[str, object] = json.loads(
     files("askgraph.evaluation.reports").joinpath("plots.json").read_text("utf-8")
@@ -33,20 +42,26 @@ CONFIG: Mapping[str, object] = json.loads(
 
 
 Point = Mapping[str, str | float]
-"""What is drawn of one system, by the names that the encodings have."""
+"""One mark of a plot, keyed by the field names of the encodings."""
 
 
-def dots(points: Sequence[Point], *, systems: Sequence[str], x: str, y: str) -> Spec:
-    """Return a plot of a mean (0 to 1) and its interval for each category and system.
+def plot_dots(points: Sequence[Point], *, systems: Sequence[str], x: str, y: str) -> Spec:
+    """Plot a mean (0 to 1) and its interval for each category and system.
 
-    A point has `category`, `system`, `mean`, `low`, `high` and `n`, the number of questions.
-    Categories stand in the order of the points; `x` and `y` are the titles of the axes.
+    Categories keep the order of the points.
+
+    Args:
+        points: Points with `category`, `system`, `mean`, `low`, `high` and `n`, the number of
+            questions.
+        systems: Names of the systems.
+        x: Title of the x axis.
+        y: Title of the y axis.
     """
     categories = list(dict.fromkeys(str(point["category"]) for point in points))
     base = alt.Chart(alt.InlineData(values=points)).encode(
-        y=_category_axis(categories, y),
+        y=_build_category_axis(categories, y),
         yOffset=alt.YOffset("system:N", sort=list(systems)),
-        color=_colour(systems),
+        color=_encode_colour(systems),
         tooltip=[
             alt.Tooltip("category:N", title=y.lower() or "of"),
             alt.Tooltip("system:N", title="method"),
@@ -61,62 +76,70 @@ def dots(points: Sequence[Point], *, systems: Sequence[str], x: str, y: str) -> 
         x=alt.X("low:Q", title=x, scale=scale, axis=percent), x2="high:Q"
     )
     mean = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("mean:Q", title=x, scale=scale, axis=percent), shape=_shape(systems)
+        x=alt.X("mean:Q", title=x, scale=scale, axis=percent), shape=_encode_shape(systems)
     )
-    height = len(categories) * max(1.6, len(systems) + 0.6) * ROW
-    return _spec(alt.LayerChart(layer=[interval, mean], height=height))
+    height = len(categories) * max(1.6, len(systems) + 0.6) * ROW_HEIGHT_SIZE
+    return _to_spec(alt.LayerChart(layer=[interval, mean], height=height))
 
 
-def lines(
+def plot_lines(
     points: Sequence[Point],
     *,
     systems: Sequence[str],
     x: str,
     y: str,
-    logarithmic: bool = False,
-    dotted: bool = False,
-    same: bool = False,
+    is_logarithmic: bool = False,
+    has_points: bool = False,
+    has_diagonal: bool = False,
 ) -> Spec:
-    """Return a plot of a line for each system, y between 0 and 1; a point has `system`, `x`, `y`.
+    """Plot a line for each system, y between 0 and 1; a point has `system`, `x`, `y`.
 
-    x goes from 0 to 1, or is `logarithmic`; `dotted` marks the points, `same` adds the line on
-    which x and y are equal.
+    Args:
+        points: The points.
+        systems: Names of the systems.
+        x: Title of the x axis.
+        y: Title of the y axis.
+        is_logarithmic: Use a logarithmic x axis instead of 0 to 1.
+        has_points: Mark the points.
+        has_diagonal: Add the line on which x and y are equal.
     """
-    scale = alt.Scale(type="log") if logarithmic else alt.Scale(domain=[0, 1])
-    drawn = alt.Chart(alt.InlineData(values=points)).encode(
-        x=alt.X("x:Q", title=x, scale=scale, axis=_number_axis(logarithmic=logarithmic)),
-        y=alt.Y("y:Q", title=y, scale=alt.Scale(domain=[0, 1]), axis=_number_axis()),
-        color=_colour(systems),
+    scale = alt.Scale(type="log") if is_logarithmic else alt.Scale(domain=[0, 1])
+    chart = alt.Chart(alt.InlineData(values=points)).encode(
+        x=alt.X(
+            "x:Q", title=x, scale=scale, axis=_build_number_axis(is_logarithmic=is_logarithmic)
+        ),
+        y=alt.Y("y:Q", title=y, scale=alt.Scale(domain=[0, 1]), axis=_build_number_axis()),
+        color=_encode_colour(systems),
         tooltip=[
             alt.Tooltip("system:N", title="method"),
-            alt.Tooltip("x:Q", title=x.lower(), format=".3~r" if logarithmic else ".1%"),
+            alt.Tooltip("x:Q", title=x.lower(), format=".3~r" if is_logarithmic else ".1%"),
             alt.Tooltip("y:Q", title=y.lower(), format=".1%"),
         ],
     )
-    curve = drawn.mark_line(strokeWidth=2)
-    layers = [curve if dotted else curve.encode(strokeDash=_dash(systems))]
-    if dotted:
-        points_too = drawn.mark_point(filled=True, size=60, opacity=1)
-        layers.append(points_too.encode(shape=_shape(systems)))
-    if same:
-        layers.insert(0, _diagonal())
-    return _spec(alt.LayerChart(layer=layers, height=HEIGHT))
+    line = chart.mark_line(strokeWidth=2)
+    layers = [line if has_points else line.encode(strokeDash=_encode_dash(systems))]
+    if has_points:
+        point_layer = chart.mark_point(filled=True, size=60, opacity=1)
+        layers.append(point_layer.encode(shape=_encode_shape(systems)))
+    if has_diagonal:
+        layers.insert(0, _build_diagonal())
+    return _to_spec(alt.LayerChart(layer=layers, height=PLOT_HEIGHT_SIZE))
 
 
-def bars(counts: Sequence[Point], *, systems: Sequence[str], x: str, y: str) -> Spec:
-    """Return a plot of a bar for each category and system; categories in the order given.
+def plot_bars(counts: Sequence[Point], *, systems: Sequence[str], x: str, y: str) -> Spec:
+    """Plot a bar for each category and system; categories keep the order of the bars.
 
     A bar has `category`, `system` and `count`.
     """
     categories = list(dict.fromkeys(str(bar["category"]) for bar in counts))
-    drawn = (
+    chart = (
         alt.Chart(alt.InlineData(values=counts))
         .mark_bar()
         .encode(
             x=alt.X("count:Q", title=x, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
-            y=_category_axis(categories, y),
+            y=_build_category_axis(categories, y),
             yOffset=alt.YOffset("system:N", sort=list(systems)),
-            color=_colour(systems),
+            color=_encode_colour(systems),
             tooltip=[
                 alt.Tooltip("category:N", title=y.lower()),
                 alt.Tooltip("system:N", title="method"),
@@ -124,58 +147,58 @@ def bars(counts: Sequence[Point], *, systems: Sequence[str], x: str, y: str) -> 
             ],
         )
     )
-    height = len(categories) * max(1.3, 0.7 * len(systems) + 0.6) * ROW
-    return _spec(drawn.properties(height=height))
+    height = len(categories) * max(1.3, 0.7 * len(systems) + 0.6) * ROW_HEIGHT_SIZE
+    return _to_spec(chart.properties(height=height))
 
 
-def _category_axis(categories: Sequence[str], title: str) -> alt.Y:
+def _build_category_axis(categories: Sequence[str], title: str) -> alt.Y:
     axis = alt.Axis(grid=False, ticks=False, domain=False, labelPadding=8)
     return alt.Y("category:N", title=title or None, sort=list(categories), axis=axis)
 
 
-def _number_axis(*, logarithmic: bool = False) -> alt.Axis:
-    if logarithmic:
+def _build_number_axis(*, is_logarithmic: bool = False) -> alt.Axis:
+    if is_logarithmic:
         return alt.Axis(format="~r", tickCount=5, grid=False)
     return alt.Axis(format="%", tickCount=5)
 
 
-def _diagonal() -> alt.Chart:
+def _build_diagonal() -> alt.Chart:
     ends = alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}])
     line: alt.Chart = alt.Chart(ends).mark_line(
         color="currentColor", opacity=0.4, strokeDash=[2, 3], strokeWidth=1
     )
-    drawn: alt.Chart = line.encode(x="x:Q", y="y:Q")
-    return drawn
+    chart: alt.Chart = line.encode(x="x:Q", y="y:Q")
+    return chart
 
 
-def _colour(systems: Sequence[str]) -> alt.Color:
-    return alt.Color("system:N", **_looks(COLOURS, systems))
+def _encode_colour(systems: Sequence[str]) -> alt.Color:
+    return alt.Color("system:N", **_assign_styles(COLOURS, systems))
 
 
-def _shape(systems: Sequence[str]) -> alt.Shape:
-    return alt.Shape("system:N", **_looks(SHAPES, systems))
+def _encode_shape(systems: Sequence[str]) -> alt.Shape:
+    return alt.Shape("system:N", **_assign_styles(SHAPES, systems))
 
 
-def _dash(systems: Sequence[str]) -> alt.StrokeDash:
-    return alt.StrokeDash("system:N", **_looks(DASHES, systems))
+def _encode_dash(systems: Sequence[str]) -> alt.StrokeDash:
+    return alt.StrokeDash("system:N", **_assign_styles(DASH_PATTERNS, systems))
 
 
-def _looks(looks: Sequence[object], systems: Sequence[str]) -> dict[str, Any]:
-    """Give each system a look of its own; one alone needs no legend: the page names it."""
-    chosen = [looks[at % len(looks)] for at in range(len(systems))]
-    columns = 3 if max(map(len, systems), default=0) <= SHORT else 1
+def _assign_styles(styles: Sequence[object], systems: Sequence[str]) -> dict[str, Any]:
+    """Assign each system a style; a single system needs no legend, since the page names it."""
+    assigned = [styles[index % len(styles)] for index in range(len(systems))]
+    columns = 3 if max(map(len, systems), default=0) <= MAX_SHORT_NAME_CHARACTERS else 1
     legend = alt.Legend(columns=columns) if len(systems) > 1 else None
-    return {"scale": alt.Scale(domain=list(systems), range=chosen), "legend": legend}
+    return {"scale": alt.Scale(domain=list(systems), range=assigned), "legend": legend}
 
 
-def _spec(chart: alt.LayerChart | alt.Chart) -> Spec:
+def _to_spec(chart: alt.LayerChart | alt.Chart) -> Spec:
     size = alt.AutoSizeParams(type="fit-x", contains="padding")
     return {**chart.properties(width="container", autosize=size).to_dict(), "config": CONFIG}
 
 
-MOST = 20  # categories in a plot; its table has all
-SHARES = tuple(at / 20 for at in range(1, 21))  # of the questions, in the order of their times
-SLICES = {
+MAX_CATEGORIES = 20  # categories in a plot; its table has all
+TIME_SHARES = tuple(at / 20 for at in range(1, 21))  # of the questions, in the order of their times
+SLICE_TITLES = {
     "patterns": "Score by number of triple patterns",
     "form": "Score by form of the gold query",
     "tag": "Score by tag",
@@ -184,10 +207,10 @@ SLICES = {
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A table and, if there is one, the Vega-Lite plot of its figures.
+class ReportFigure:
+    """A table and, optionally, the Vega-Lite plot of its figures.
 
-    The table is `folded` away if the plot shows the same.
+    The table is `folded` if the plot shows the same.
     """
 
     title: str
@@ -198,189 +221,230 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Section:
-    """Figures that belong together."""
+class ReportSection:
+    """A titled group of figures."""
 
     title: str
-    figures: tuple[Figure, ...]
+    figures: tuple[ReportFigure, ...]
 
 
-def sections(runs: Sequence[Run], *, metric: str, times: bool) -> tuple[Section, ...]:
-    """Return the sections of runs: the scores of all, each benchmark in plots, then the tables.
+def build_sections(
+    runs: Sequence[EvaluationRun], *, metric: str, with_times: bool
+) -> tuple[ReportSection, ...]:
+    """Build the sections of runs: the overall scores, plots of each benchmark, then the tables.
 
-    Raises `SetupError` if a record has no score of the metric.
+    Raises:
+        SetupError: A record lacks the metric.
     """
-    groups = groups_of(runs, metric=metric)
-    plotted = _Plotted(groups, metric, len(runs) > 1)
-    first, *others = report_sheets(runs, metric=metric, times=times)
-    sheets = {by: by_sheet(runs, by, metric=metric) for by in (*SLICES, "coverage", "confidence")}
+    groups = group_runs(runs, metric=metric)
+    builder = _FigureBuilder(groups, metric, len(runs) > 1)
+    score_table, *further_tables = build_report_sheets(runs, metric=metric, with_times=with_times)
+    sheets = {
+        slicing: build_slice_sheet(runs, slicing, metric=metric)
+        for slicing in (*SLICE_TITLES, "coverage", "confidence")
+    }
     rows = [
-        (*label(group), kind, count)
+        (*build_label(group), failure, count)
         for group in groups
-        for kind, count in failure_counts(group.report.records, group.report.metric).items()
+        for failure, count in count_failures(group.report.records, group.report.metric).items()
     ]
-    columns = (*LABEL, Column("failure"), Column("answers", "count"))
+    columns = (*LABEL_COLUMNS, SheetColumn("failure"), SheetColumn("answers", "count"))
     sheets["failures"] = Sheet("What went wrong", columns, tuple(rows))
-    if times:
-        sheets["times"] = _time_sheet(groups)
+    if with_times:
+        sheets["times"] = _build_time_sheet(groups)
     benchmarks = dict.fromkeys(group.benchmark for group in groups)
-    tables = tuple(Figure(sheet.title, "", sheet.compact(), folded=False) for sheet in others)
+    tables = tuple(
+        ReportFigure(sheet.title, "", sheet.move_context_to_title(), folded=False)
+        for sheet in further_tables
+    )
     return (
-        Section("Scores", (plotted.overview(first),)),
+        ReportSection("Scores", (builder.build_overview(score_table),)),
         *(
-            Section(benchmark or "In plots", tuple(plotted.of_benchmark(benchmark, sheets)))
+            ReportSection(
+                benchmark or "In plots", tuple(builder.build_benchmark_figures(benchmark, sheets))
+            )
             for benchmark in benchmarks
         ),
-        Section("Tables", tables),
+        ReportSection("Tables", tables),
     )
 
 
 @dataclass(frozen=True)
-class _Plotted:
-    groups: Sequence[Group]
+class _FigureBuilder:
+    groups: Sequence[RunGroup]
     metric: str
-    several: bool
+    has_several_runs: bool
 
     @property
     def systems(self) -> list[str]:
         """The names of all methods, in the order in which they get their colours."""
-        return list(dict.fromkeys(self._system(group.run, group.method) for group in self.groups))
+        return list(
+            dict.fromkeys(self._get_system_name(group.run, group.method) for group in self.groups)
+        )
 
-    def overview(self, sheet: Sheet) -> Figure:
+    def build_overview(self, sheet: Sheet) -> ReportFigure:
         points = [
-            self._dot(str(row["benchmark"] or "all questions"), system, row)
-            for system, row in self._rows(sheet)
+            self._build_dot(str(row["benchmark"] or "all questions"), system, row)
+            for system, row in self._iterate_rows(sheet)
         ]
-        return Figure(
+        return ReportFigure(
             f"F1, {self.metric}",
             "Mean over the answerable questions, whatever failed as 0, with its 95 % bootstrap "
             "interval.",
-            sheet.compact(),
-            dots(points, systems=self.systems, x="Mean F1", y=""),
+            sheet.move_context_to_title(),
+            plot_dots(points, systems=self.systems, x="Mean F1", y=""),
             folded=False,
         )
 
-    def of_benchmark(self, benchmark: str, sheets: Mapping[str, Sheet]) -> Iterator[Figure]:
-        """Yield the figures of one benchmark, without those that have nothing to tell apart."""
-        of = {by: _only(sheet, benchmark) for by, sheet in sheets.items()}
-        if of["failures"].rows:
-            yield self._failures(of["failures"])
-        for by, title in SLICES.items():
-            sheet = of[by]
-            points = [self._dot(str(row[by]), system, row) for system, row in self._rows(sheet)]
+    def build_benchmark_figures(
+        self, benchmark: str, sheets: Mapping[str, Sheet]
+    ) -> Iterator[ReportFigure]:
+        """Yield the figures of one benchmark; slices with fewer than two values are skipped."""
+        benchmark_sheets = {
+            slicing: _select_benchmark(sheet, benchmark) for slicing, sheet in sheets.items()
+        }
+        if benchmark_sheets["failures"].rows:
+            yield self._build_failure_figure(benchmark_sheets["failures"])
+        for slicing, title in SLICE_TITLES.items():
+            sheet = benchmark_sheets[slicing]
+            points = [
+                self._build_dot(str(row[slicing]), system, row)
+                for system, row in self._iterate_rows(sheet)
+            ]
             sizes: dict[str, int] = {}
             for point in points:
                 name = str(point["category"])
                 sizes[name] = max(sizes.get(name, 0), int(point["n"]))
             if len(sizes) < 2:
                 continue
-            largest = set(sorted(sizes, key=lambda name: -sizes[name])[:MOST])
-            more = f" The {MOST} largest; the table has all." if len(sizes) > MOST else ""
-            yield Figure(
+            largest = set(sorted(sizes, key=lambda name: -sizes[name])[:MAX_CATEGORIES])
+            note = (
+                f" The {MAX_CATEGORIES} largest; the table has all."
+                if len(sizes) > MAX_CATEGORIES
+                else ""
+            )
+            yield ReportFigure(
                 title,
-                f"Mean F1 with its 95 % interval.{more}",
-                sheet.compact(),
-                dots(
+                f"Mean F1 with its 95 % interval.{note}",
+                sheet.move_context_to_title(),
+                plot_dots(
                     [point for point in points if point["category"] in largest],
                     systems=self.systems,
                     x="Mean F1",
-                    y="Triple patterns" if by == "patterns" else "",
+                    y="Triple patterns" if slicing == "patterns" else "",
                 ),
             )
-        yield self._coverage(of["coverage"])
-        yield self._calibration(of["confidence"])
-        if "times" in of:
-            yield self._times(of["times"])
+        yield self._build_coverage_figure(benchmark_sheets["coverage"])
+        yield self._build_calibration_figure(benchmark_sheets["confidence"])
+        if "times" in benchmark_sheets:
+            yield self._build_time_figure(benchmark_sheets["times"])
 
-    def _failures(self, sheet: Sheet) -> Figure:
-        drawn: list[Point] = [
+    def _build_failure_figure(self, sheet: Sheet) -> ReportFigure:
+        points: list[Point] = [
             {
                 "category": str(row["failure"]),
                 "system": system,
-                "count": int(_number(row["answers"])),
+                "count": int(_to_float(row["answers"])),
             }
-            for system, row in self._rows(sheet)
+            for system, row in self._iterate_rows(sheet)
         ]
-        return Figure(
+        return ReportFigure(
             "What went wrong",
             "Answers that are not wholly right, by the class of their failure.",
-            sheet.compact(),
-            bars(drawn, systems=self.systems, x="Answers", y=""),
+            sheet.move_context_to_title(),
+            plot_bars(points, systems=self.systems, x="Answers", y=""),
         )
 
-    def _coverage(self, sheet: Sheet) -> Figure:
+    def _build_coverage_figure(self, sheet: Sheet) -> ReportFigure:
         points: list[Point] = [
-            {"system": system, "x": _number(row["most confident"]), "y": _number(row[self.metric])}
-            for system, row in self._rows(sheet)
+            {
+                "system": system,
+                "x": _to_float(row["most confident"]),
+                "y": _to_float(row[self.metric]),
+            }
+            for system, row in self._iterate_rows(sheet)
         ]
-        return Figure(
+        return ReportFigure(
             "Risk and coverage",
             "Mean F1 of the most confident part of the answers, by the size of that part.",
-            sheet.compact(),
-            lines(points, systems=self.systems, x="Coverage", y="Mean F1", dotted=True),
+            sheet.move_context_to_title(),
+            plot_lines(points, systems=self.systems, x="Coverage", y="Mean F1", has_points=True),
         )
 
-    def _calibration(self, sheet: Sheet) -> Figure:
+    def _build_calibration_figure(self, sheet: Sheet) -> ReportFigure:
         points: list[Point] = [
-            {"system": system, "x": _number(row["mean confidence"]), "y": _number(row[self.metric])}
-            for system, row in self._rows(sheet)
+            {
+                "system": system,
+                "x": _to_float(row["mean confidence"]),
+                "y": _to_float(row[self.metric]),
+            }
+            for system, row in self._iterate_rows(sheet)
             if row["answers"]
         ]
-        return Figure(
+        return ReportFigure(
             "Calibration",
             "Mean F1 of answers of like confidence. On the dotted line both are the same.",
-            sheet.compact(),
-            lines(
-                points, systems=self.systems, x="Confidence", y="Mean F1", dotted=True, same=True
+            sheet.move_context_to_title(),
+            plot_lines(
+                points,
+                systems=self.systems,
+                x="Confidence",
+                y="Mean F1",
+                has_points=True,
+                has_diagonal=True,
             ),
         )
 
-    def _times(self, sheet: Sheet) -> Figure:
+    def _build_time_figure(self, sheet: Sheet) -> ReportFigure:
         points: list[Point] = [
-            {"system": system, "x": max(0.001, _number(row["seconds"])), "y": _number(row["done"])}
-            for system, row in self._rows(sheet)
+            {
+                "system": system,
+                "x": max(0.001, _to_float(row["seconds"])),
+                "y": _to_float(row["done"]),
+            }
+            for system, row in self._iterate_rows(sheet)
         ]
-        return Figure(
+        return ReportFigure(
             "Time",
             "Share of the questions that were done within a time.",
-            sheet.compact(),
-            lines(points, systems=self.systems, x="Seconds", y="Done", logarithmic=True),
+            sheet.move_context_to_title(),
+            plot_lines(points, systems=self.systems, x="Seconds", y="Done", is_logarithmic=True),
         )
 
-    def _dot(self, category: str, system: str, row: Mapping[str, Cell]) -> Point:
-        mean, low, high = (_number(row[name]) for name in (self.metric, "low", "high"))
-        n = int(_number(row["questions"]))
+    def _build_dot(self, category: str, system: str, row: Mapping[str, Cell]) -> Point:
+        mean, low, high = (_to_float(row[name]) for name in (self.metric, "low", "high"))
+        n = int(_to_float(row["questions"]))
         ends = {"mean": mean, "low": low, "high": high}
         return {"category": category, "system": system, **ends, "n": n}
 
-    def _rows(self, sheet: Sheet) -> Iterator[tuple[str, Mapping[str, Cell]]]:
-        """Yield each row by the heads of its columns, with the name of its method."""
+    def _iterate_rows(self, sheet: Sheet) -> Iterator[tuple[str, Mapping[str, Cell]]]:
+        """Yield each row as a mapping from column heads, with the name of its method."""
         heads = [column.head for column in sheet.columns]
         for cells in sheet.rows:
             row = dict(zip(heads, cells, strict=True))
-            yield self._system(str(row["run"]), str(row["method"])), row
+            yield self._get_system_name(str(row["run"]), str(row["method"])), row
 
-    def _system(self, run: str, method: str) -> str:
-        return system_of(run, method, several=self.several)
+    def _get_system_name(self, run: str, method: str) -> str:
+        return format_system_name(run, method, has_several_runs=self.has_several_runs)
 
 
-def _only(sheet: Sheet, benchmark: str) -> Sheet:
-    """The rows of one benchmark, without notes: those are of all."""
-    at = [column.head for column in sheet.columns].index("benchmark")
-    rows = tuple(row for row in sheet.rows if row[at] == benchmark)
+def _select_benchmark(sheet: Sheet, benchmark: str) -> Sheet:
+    """Return the rows of one benchmark, without notes, which concern all benchmarks."""
+    column_index = [column.head for column in sheet.columns].index("benchmark")
+    rows = tuple(row for row in sheet.rows if row[column_index] == benchmark)
     return Sheet(sheet.title, sheet.columns, rows)
 
 
-def _time_sheet(groups: Sequence[Group]) -> Sheet:
+def _build_time_sheet(groups: Sequence[RunGroup]) -> Sheet:
     rows = [
-        (*label(group), share, percentile(seconds, share))
+        (*build_label(group), share, compute_percentile(seconds, share))
         for group in groups
         for seconds in [[record.seconds for record in group.report.records]]
-        for share in SHARES
+        for share in TIME_SHARES
     ]
-    columns = (*LABEL, Column("done", "share"), Column("seconds", "number"))
+    columns = (*LABEL_COLUMNS, SheetColumn("done", "share"), SheetColumn("seconds", "number"))
     return Sheet("Time", columns, tuple(rows))
 
 
-def _number(cell: Cell) -> float:
+def _to_float(cell: Cell) -> float:
     return float(cell) if isinstance(cell, int | float) else 0.0

@@ -1,7 +1,7 @@
-"""One HTML page for runs: the figures, every question, and all that is needed to show them.
+"""A self-contained HTML page for runs: the figures and every question.
 
-The page fetches nothing. Its policy allows exactly its own scripts and styles, known by their
-hashes, and no connection, so that a text from a graph or a model stays a text whatever is in it.
+The page makes no requests. Its content security policy allows its own scripts and styles only, by
+hash, and no connections, so that text from a graph or a model cannot run as code.
 """
 
 import base64
@@ -19,115 +19,137 @@ from string import Template
 from urllib.parse import quote
 
 from askgraph.errors import QuerySyntaxError, SetupError
-from askgraph.evaluation.reports.failures import failure_class
-from askgraph.evaluation.reports.report import system_of
+from askgraph.evaluation.reports.failures import get_failure_class
+from askgraph.evaluation.reports.report import format_system_name
 from askgraph.evaluation.reports.sheet import Sheet
-from askgraph.evaluation.runs import Detail, Record, Run
-from askgraph.plugins import missing_extra
+from askgraph.evaluation.runs import EvaluationRun, QuestionDetail, Record
+from askgraph.plugins import to_missing_extra_error
 from askgraph.sparql.lexer import lexed
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rewrite import formatted
 
 # Built from server/web/src/report with the web page, whose parts it uses; a wheel carries it.
-BUILT = files("askgraph") / "server" / "web" / "static" / "report"
+BUILD_FOLDER = files("askgraph") / "server" / "web" / "static" / "report"
 
 
-def html_page(runs: Sequence[Run], *, metric: str = "best_column", times: bool = True) -> str:
-    """Return one self-contained page for runs, with the scores of a metric in front.
+def build_html_page(
+    runs: Sequence[EvaluationRun], *, metric: str = "best_column", with_times: bool = True
+) -> str:
+    """Build one self-contained page for runs, with the scores of a metric first.
 
-    Without `times` nothing depends on the clock, and equal runs give equal pages, whatever the name
-    of their folder. Raises `SetupError` if there is no record, if a record has no score of the
-    metric, if the extra `evaluation` is not installed, or if the web page was not built.
+    Without `with_times` nothing depends on the clock: equal runs give equal pages, whatever the
+    name of their folder.
+
+    Raises:
+        SetupError: There is no record, a record lacks the metric, the extra `evaluation` is not
+            installed, or the web page was not built.
     """
     if not any(run.records for run in runs):
         raise SetupError("a report needs a run with at least one record")
-    named = told_apart(runs)
-    if len(runs) == 1 and not times:
-        named = (replace(runs[0], name="run"),)
-    sections, specs = _draw_sections(named, metric=metric, times=times)
-    payload = pack_payload(named, metric=metric, times=times)
+    named_runs = number_runs(runs)
+    if len(runs) == 1 and not with_times:
+        named_runs = (replace(runs[0], name="run"),)
+    sections, specs = _draw_sections(named_runs, metric=metric, with_times=with_times)
+    payload = pack_payload(named_runs, metric=metric, with_times=with_times)
     benchmarks = ", ".join(
-        filter(None, dict.fromkeys(r.benchmark for n in named for r in n.records))
+        filter(
+            None, dict.fromkeys(record.benchmark for run in named_runs for record in run.records)
+        )
     )
-    questions = len({(r.benchmark, r.id) for run in named for r in run.records})
-    answers = sum(len(run.records) for run in named)
-    style, script, vega = built("styles.css"), built("report.js"), _vega()
+    question_count = len(
+        {(record.benchmark, record.id) for run in named_runs for record in run.records}
+    )
+    answer_count = sum(len(run.records) for run in named_runs)
+    style, script, vega = read_built_file("styles.css"), read_built_file("report.js"), _load_vega()
     template = Template(files(__package__).joinpath("page.html").read_text("utf-8"))
     return template.substitute(
-        title=escaped(f"Evaluation: {benchmarks}" if benchmarks else "Evaluation"),
-        counts=f"{questions:,} questions, {answers:,} answers.",
-        incomplete="\n".join(_INCOMPLETE.format(*_progress(n)) for n in named if not n.complete),
+        title=escape_html(f"Evaluation: {benchmarks}" if benchmarks else "Evaluation"),
+        counts=f"{question_count:,} questions, {answer_count:,} answers.",
+        incomplete="\n".join(
+            _INCOMPLETE_NOTE.format(*_get_progress(run))
+            for run in named_runs
+            if not run.is_complete
+        ),
         contents="".join(
-            f'<a href="#s{at}">{escaped(title)}</a>' for at, (title, _) in enumerate(sections)
+            f'<a href="#s{index}">{escape_html(title)}</a>'
+            for index, (title, _) in enumerate(sections)
         ),
         sections="\n".join(content for _, content in sections),
-        settings="\n".join(_settings(run, times=times) for run in named),
+        settings="\n".join(_render_settings(run, with_times=with_times) for run in named_runs),
         data="\n".join(
-            [*specs, *(data_script(name, content) for name, content in payload.items())]
+            [*specs, *(render_data_script(name, content) for name, content in payload.items())]
         ),
-        hashes=f"{_hash(vega)} {_hash(script)}",
-        style_hash=_hash(style),
+        hashes=f"{_hash_source(vega)} {_hash_source(script)}",
+        style_hash=_hash_source(style),
         style=style,
         script=script,
         vega=vega,
     )
 
 
-_INCOMPLETE = (
+_INCOMPLETE_NOTE = (
     '<p class="note warn" role="note"><strong>The run “{}” is incomplete:</strong> {:,} of {:,} '
     "answers. All figures are over these.</p>"
 )
 
 
-def _progress(run: Run) -> tuple[str, int, int]:
-    return escaped(run.name), len(run.records), run.planned
+def _get_progress(run: EvaluationRun) -> tuple[str, int, int]:
+    return escape_html(run.name), len(run.records), run.planned_count
 
 
-def _settings(run: Run, *, times: bool) -> str:
-    """Return what a run says of itself, as it says it."""
-    said = {k: v for k, v in run.settings.items() if times or k not in CLOCK}
-    text = json.dumps(said, indent=2, ensure_ascii=False, sort_keys=True)
-    return details(run.name, f"<pre>{escaped(text)}</pre>", kind="settings")
+def _render_settings(run: EvaluationRun, *, with_times: bool) -> str:
+    """Return the settings of a run as folded HTML."""
+    shown_settings = {
+        key: value for key, value in run.settings.items() if with_times or key not in CLOCK_KEYS
+    }
+    text = json.dumps(shown_settings, indent=2, ensure_ascii=False, sort_keys=True)
+    return render_details(run.name, f"<pre>{escape_html(text)}</pre>", kind="settings")
 
 
 def _draw_sections(
-    runs: Sequence[Run], *, metric: str, times: bool
+    runs: Sequence[EvaluationRun], *, metric: str, with_times: bool
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the sections with figures, each with its title, and the plots in them as JSON."""
     try:  # altair, which the plots need, is of the extra `evaluation`
-        from askgraph.evaluation.reports.figures import sections
+        from askgraph.evaluation.reports.figures import build_sections
     except ModuleNotFoundError as error:
-        raise missing_extra(error, "the HTML report") from error
+        raise to_missing_extra_error(error, "the HTML report") from error
     drawn: list[tuple[str, str]] = []
     specs: list[str] = []
-    for section in sections(runs, metric=metric, times=times):
+    for section in build_sections(runs, metric=metric, with_times=with_times):
         content = [f'<section id="s{len(drawn)}" class="overview">']
-        content.append(f'<h2>{escaped(section.title)}</h2><div class="plots">')
+        content.append(f'<h2>{escape_html(section.title)}</h2><div class="plots">')
         for figure in section.figures:
             content.append("<figure>" if figure.folded else '<figure class="wide">')
-            content.append(f"<h3>{escaped(figure.title)}</h3>")
+            content.append(f"<h3>{escape_html(figure.title)}</h3>")
             if figure.caption:
-                content.append(f"<figcaption>{escaped(figure.caption)}</figcaption>")
+                content.append(f"<figcaption>{escape_html(figure.caption)}</figcaption>")
             if figure.spec is not None:
                 content.append(f'<div data-plot="plot-{len(specs)}"></div>')
-                specs.append(json_script(f"plot-{len(specs)}", figure.spec))
-            shown = table(figure.sheet, label=figure.title)
-            content.append(details("The same as a table", shown) if figure.folded else shown)
+                specs.append(render_json_script(f"plot-{len(specs)}", figure.spec))
+            table_html = render_table(figure.sheet, label=figure.title)
+            content.append(
+                render_details("The same as a table", table_html) if figure.folded else table_html
+            )
             content.append("</figure>")
         drawn.append((section.title, "\n".join([*content, "</div></section>"])))
     return drawn, specs
 
 
-def _hash(text: str) -> str:
+def _hash_source(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 @cache
-def built(name: str) -> str:
-    """Return a built file of the page; `SetupError` if the web page was not built."""
+def read_built_file(name: str) -> str:
+    """Return a built file of the page.
+
+    Raises:
+        SetupError: The web page was not built.
+    """
     try:
-        return (BUILT / name).read_text(encoding="utf-8")
+        return (BUILD_FOLDER / name).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SetupError(
             "the HTML report needs the web page, which is not built: run `make page` (it needs "
@@ -136,155 +158,168 @@ def built(name: str) -> str:
 
 
 @cache
-def _vega() -> str:
+def _load_vega() -> str:
     try:  # of the extra `evaluation`
         import vl_convert
     except ModuleNotFoundError as error:
-        raise missing_extra(error, "the HTML report") from error
+        raise to_missing_extra_error(error, "the HTML report") from error
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("\r\n", "\n")
 
 
-def escaped(text: str) -> str:
-    """Return text that stands in HTML, and in a quoted attribute, for itself."""
+def escape_html(text: str) -> str:
+    """Escape a text for HTML and quoted attributes."""
     return escape(text.encode("utf-8", "replace").decode("utf-8"), quote=True)
 
 
-def table(sheet: Sheet, *, label: str) -> str:
-    """Return a sheet as a table, its notes below it; `label` names it instead of its title."""
-    sides = ["" if column.is_text else ' class="number"' for column in sheet.columns]
+def render_table(sheet: Sheet, *, label: str) -> str:
+    """Return a sheet as an HTML table with its notes; `label` replaces its title."""
+    cell_attributes = ["" if column.is_text else ' class="number"' for column in sheet.columns]
     heads = [column.head for column in sheet.columns]
     head = "".join(
-        f'<th scope="col"{side}>{escaped(name)}</th>'
-        for name, side in zip(heads, sides, strict=True)
+        f'<th scope="col"{attribute}>{escape_html(name)}</th>'
+        for name, attribute in zip(heads, cell_attributes, strict=True)
     )
-    body = "\n".join(f"<tr>{_cells(row, sides)}</tr>" for row in sheet.texts())
-    notes = "".join(f'<p class="muted small">{escaped(note)}</p>' for note in sheet.notes)
+    body = "\n".join(
+        f"<tr>{_render_cells(row, cell_attributes)}</tr>" for row in sheet.format_rows()
+    )
+    notes = "".join(f'<p class="muted small">{escape_html(note)}</p>' for note in sheet.notes)
     return (
-        f'<div class="scroll" tabindex="0" role="group" aria-label="{escaped(label)}">'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape_html(label)}">'
         f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{notes}"
     )
 
 
-def details(summary: str, content: str, *, kind: str = "") -> str:
-    """Return HTML that is folded away under a line of text."""
-    return f'<details class="{kind}"><summary>{escaped(summary)}</summary>{content}</details>'
+def render_details(summary: str, content: str, *, kind: str = "") -> str:
+    """Return HTML that is folded under a line of text."""
+    return f'<details class="{kind}"><summary>{escape_html(summary)}</summary>{content}</details>'
 
 
-def json_script(identity: str, value: Mapping[str, object]) -> str:
-    """Return a script element that holds JSON and cannot be left early."""
+def render_json_script(identity: str, value: Mapping[str, object]) -> str:
+    """Return a script element with JSON that cannot close the element early."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    inside = text.replace("<", "\\u003c")
-    return f'<script type="application/json" id="{identity}">{inside}</script>'
+    escaped_text = text.replace("<", "\\u003c")
+    return f'<script type="application/json" id="{identity}">{escaped_text}</script>'
 
 
-def data_script(identity: str, base64: str) -> str:
-    """Return a script element that holds base64."""
-    return f'<script type="application/octet-stream" id="{identity}">{base64}</script>'
+def render_data_script(identity: str, data: str) -> str:
+    """Return a script element with base64 data."""
+    return f'<script type="application/octet-stream" id="{identity}">{data}</script>'
 
 
-def _cells(row: Sequence[str], sides: Sequence[str]) -> str:
-    return "".join(f"<td{side}>{escaped(text)}</td>" for text, side in zip(row, sides, strict=True))
+def _render_cells(row: Sequence[str], cell_attributes: Sequence[str]) -> str:
+    return "".join(
+        f"<td{attribute}>{escape_html(text)}</td>"
+        for text, attribute in zip(row, cell_attributes, strict=True)
+    )
 
 
 Json = dict[str, object]
 
-PART = 24  # questions
-HEAD = 20  # rows of a result that a `Detail` has at most
-CLOCK = frozenset({"seconds", "created"})  # keys that differ between two equal runs
+PART_SIZE = 24  # questions
+MAX_HEAD_ROWS = 20  # rows of a result that a `Detail` has at most
+CLOCK_KEYS = frozenset({"seconds", "created"})  # keys that differ between two equal runs
 
 
-def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """Return the runs, those whose folders have the same name numbered."""
+def number_runs(runs: Sequence[EvaluationRun]) -> tuple[EvaluationRun, ...]:
+    """Return the runs, with numbers after names that occur twice."""
     names = Counter(run.name for run in runs)
-    seen: Counter[str] = Counter()
-    named = []
+    counts: Counter[str] = Counter()
+    numbered = []
     for run in runs:
-        seen[run.name] += 1
-        number = f" ({seen[run.name]})" if names[run.name] > 1 else ""
-        named.append(replace(run, name=run.name + number))
-    return tuple(named)
+        counts[run.name] += 1
+        number = f" ({counts[run.name]})" if names[run.name] > 1 else ""
+        numbered.append(replace(run, name=run.name + number))
+    return tuple(numbered)
 
 
-def pack_payload(runs: Sequence[Run], *, metric: str, times: bool) -> dict[str, str]:
-    """Return the index and the parts by name, packed; without `times`, nothing that a clock said.
+def pack_payload(runs: Sequence[EvaluationRun], *, metric: str, with_times: bool) -> dict[str, str]:
+    """Return the index and the parts by name, packed; without `with_times`, no clock values.
 
-    Answers to the same question with the same gold stand together, whatever their run.
+    Answers to the same question with the same gold are grouped across runs.
     """
-    answers = tuple(_answers(runs))
+    answers = tuple(_iterate_answers(runs))
     systems = sorted({answer.system for answer in answers})
     metrics = {name for answer in answers for name in answer.record.scores} | {metric}
-    questions: dict[tuple[str, ...], list[_Detailed]] = {}
+    questions: dict[tuple[str, ...], list[_TracedAnswer]] = {}
     for answer in answers:
         record = answer.record
         key = (record.benchmark, record.id, record.question, record.gold_sparql or "")
         questions.setdefault(key, []).append(answer)
-    seen: Counter[str] = Counter()
-    listed = []
-    for at, group in enumerate(questions.values()):
+    link_counts: Counter[str] = Counter()
+    question_objects = []
+    for position, group in enumerate(questions.values()):
         record = group[0].record
         names = (quote(name, safe="", errors="replace") for name in (record.benchmark, record.id))
         link = f"#q/{'/'.join(names)}"
-        seen[link] += 1
-        listed.append(
+        link_counts[link] += 1
+        question_objects.append(
             {
-                **_question(record),
-                "link": link if seen[link] == 1 else f"{link}/{seen[link]}",
-                "details": divmod(at, PART),
+                **_to_question_object(record),
+                "link": link if link_counts[link] == 1 else f"{link}/{link_counts[link]}",
+                "details": divmod(position, PART_SIZE),
                 "answers": [
-                    _answer(a.record, systems.index(a.system), metric=metric, times=times)
-                    for a in group
+                    _to_answer_object(
+                        answer.record,
+                        systems.index(answer.system),
+                        metric=metric,
+                        with_times=with_times,
+                    )
+                    for answer in group
                 ],
             }
         )
     index = {
         "metric": metric,
         "metrics": sorted(metrics, key=lambda name: (name != metric, name)),
-        "times": times,
-        "head": HEAD,
+        "times": with_times,
+        "head": MAX_HEAD_ROWS,
         "systems": systems,
         "benchmarks": list(dict.fromkeys(answer.record.benchmark for answer in answers)),
-        "questions": listed,
+        "questions": question_objects,
     }
     groups = list(questions.values())
     parts = {
-        f"part-{at // PART}": packed(
-            [[_trace(a, times=times) for a in group] for group in groups[at : at + PART]]
+        f"part-{position // PART_SIZE}": pack_json(
+            [
+                [_to_trace_object(answer, with_times=with_times) for answer in group]
+                for group in groups[position : position + PART_SIZE]
+            ]
         )
-        for at in range(0, len(groups), PART)
+        for position in range(0, len(groups), PART_SIZE)
     }
-    return {"index": packed(index), **parts}
+    return {"index": pack_json(index), **parts}
 
 
-def packed(value: object) -> str:
-    """Return JSON, gzipped, in base64; the same value gives the same text."""
+def pack_json(value: object) -> str:
+    """Return JSON, gzipped, in base64; equal values give equal texts."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode("ascii"), 9, mtime=0)).decode("ascii")
 
 
 @dataclass(frozen=True)
-class _Detailed:
-    """A record under the name of its system, with its trace, compressed as long as it waits."""
+class _TracedAnswer:
+    """A record under the name of its system, with its compressed trace."""
 
     record: Record
     system: str
     trace: bytes | None = field(repr=False)
 
 
-def _answers(runs: Sequence[Run]) -> Iterator[_Detailed]:
+def _iterate_answers(runs: Sequence[EvaluationRun]) -> Iterator[_TracedAnswer]:
     for run in runs:
         traces = {
-            detail.key: zlib.compress(json.dumps(detail.json()).encode("ascii"), 1)
-            for detail in run.details()
+            detail.key: zlib.compress(json.dumps(detail.to_json()).encode("ascii"), 1)
+            for detail in run.iterate_details()
         }
         repeated = {record.method for record in run.records if record.repeat}
         for record in run.records:
-            system = system_of(run.name, record.system, several=len(runs) > 1)
+            system = format_system_name(run.name, record.system, has_several_runs=len(runs) > 1)
             if record.method in repeated:
                 system += f" · repetition {record.repeat + 1}"
-            yield _Detailed(record, system, traces.get(record.key))
+            yield _TracedAnswer(record, system, traces.get(record.key))
 
 
-def _question(record: Record) -> Json:
+def _to_question_object(record: Record) -> Json:
     return {
         "benchmark": record.benchmark,
         "id": record.id,
@@ -295,68 +330,74 @@ def _question(record: Record) -> Json:
         "patterns": record.patterns,
         "unanswerable": record.unanswerable,
         "gold": record.gold_sparql,
-        **_laid("gold_laid", record.gold_sparql, record.gold_sparql),
+        **_format_changed("gold_laid", record.gold_sparql, record.gold_sparql),
     }
 
 
-def _answer(record: Record, system: int, *, metric: str, times: bool) -> Json:
-    scores = record.json()["scores"]
+def _to_answer_object(record: Record, system: int, *, metric: str, with_times: bool) -> Json:
+    scores = record.to_json()["scores"]
     return {
         "system": system,
         "status": record.status,
         "confidence": record.confidence,
         "scores": scores,
         "sparql": record.sparql,
-        **_laid("sparql_laid", record.sparql, record.gold_sparql),
+        **_format_changed("sparql_laid", record.sparql, record.gold_sparql),
         "executed": record.executed,
         "drafts": list(record.drafts),
         "attempts": record.attempts,
-        "usage": {name: n for name, n in asdict(record.usage).items() if name != "seconds"},
-        "failure": failure_class(record, metric),
+        "usage": {name: count for name, count in asdict(record.usage).items() if name != "seconds"},
+        "failure": get_failure_class(record, metric),
         "error": record.error,
         "gold_error": record.gold_error,
-        **({"seconds": record.seconds} if times else {}),
+        **({"seconds": record.seconds} if with_times else {}),
     }
 
 
-def _laid(name: str, query: str | None, gold: str | None) -> Json:
-    """A query as it is laid out, if that is not how it is written."""
+def _format_changed(name: str, query: str | None, gold: str | None) -> Json:
+    """Return the formatted query under a name; empty if formatting changes nothing."""
     if query is None:
         return {}
-    laid = _laid_out(query, gold)
-    return {} if laid == query else {name: laid}
+    formatted_query = _format_query(query, gold)
+    return {} if formatted_query == query else {name: formatted_query}
 
 
-def _trace(answer: _Detailed, *, times: bool) -> Json:
-    """Return the trace of an answer, with the queries of its drafts as they are laid out."""
+def _to_trace_object(answer: _TracedAnswer, *, with_times: bool) -> Json:
+    """Return the trace of an answer, with the queries of its drafts formatted."""
     trace, gold = answer.trace, answer.record.gold_sparql
-    detail = Detail.of_json(json.loads(zlib.decompress(trace))) if trace else Detail("")
+    detail = (
+        QuestionDetail.from_json(json.loads(zlib.decompress(trace)))
+        if trace
+        else QuestionDetail("")
+    )
     steps = [
-        {**step, **_laid("query_laid", query, gold)}
+        {**step, **_format_changed("query_laid", query, gold)}
         if step.get("step") == "draft" and isinstance(query := step.get("query"), str)
         else dict(step)
         for step in detail.steps
     ]
-    shown = {name: value for name, value in detail.json().items() if name != "key"}
-    return {**shown, "steps": steps if times else _without_clock(steps)}
+    fields = {name: value for name, value in detail.to_json().items() if name != "key"}
+    return {**fields, "steps": steps if with_times else _remove_clock_keys(steps)}
 
 
-def _without_clock(value: object) -> object:
+def _remove_clock_keys(value: object) -> object:
     if isinstance(value, Mapping):
-        return {name: _without_clock(v) for name, v in value.items() if name not in CLOCK}
+        return {
+            name: _remove_clock_keys(item) for name, item in value.items() if name not in CLOCK_KEYS
+        }
     if isinstance(value, list | tuple):
-        return [_without_clock(item) for item in value]
+        return [_remove_clock_keys(item) for item in value]
     return value
 
 
 @lru_cache(maxsize=10_000)
-def _laid_out(query: str, gold: str | None) -> str:
-    """A query laid out with the prefixes that gold declares; as it is if it cannot be read."""
-    return formatted(query, _prefixes(gold or ""), {})
+def _format_query(query: str, gold: str | None) -> str:
+    """Return a query formatted with the prefixes of gold; unchanged if it cannot be parsed."""
+    return formatted(query, _parse_prefixes(gold or ""), {})
 
 
 @lru_cache(maxsize=64)
-def _prefixes(gold: str) -> PrefixMap:
+def _parse_prefixes(gold: str) -> PrefixMap:
     try:
         return PrefixMap(lexed(gold).declared)
     except QuerySyntaxError:

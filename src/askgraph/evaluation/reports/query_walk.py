@@ -1,4 +1,4 @@
-"""A walk through a query: its patterns, words and operators, and the variables these are given."""
+"""A walk through a query: collect its patterns, terms and operators with their variables."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -27,228 +27,251 @@ from askgraph.sparql.vocabulary import LABEL_PREDICATES, RDF_TYPE
 
 Triple = tuple[Term, str, Term]  # subject, predicate as text, object
 
-ROUNDS = 6  # as far as a variable's neighbourhood is looked at
+ROUND_COUNT = 6  # as far as a variable's neighbourhood is looked at
 
 
-def term_key(term: Term) -> str:
-    """Return an IRI, or the text of a literal whatever its datatype and language."""
+def format_term_key(term: Term) -> str:
+    """Return an IRI, or the text of a literal regardless of its datatype and language."""
     return f'"{term.value}"' if isinstance(term, Literal) else str(term)
 
 
-def digests(
-    patterns: Sequence[Triple], *, marked: Set[Variable] = frozenset(), directed: bool = True
+def compute_digests(
+    patterns: Sequence[Triple],
+    *,
+    marked_variables: Set[Variable] = frozenset(),
+    is_directed: bool = True,
 ) -> Mapping[Term, str]:
     """Return a name for each subject and object: a digest for a variable, else its key.
 
-    A variable has the same name in two queries if it stands in the same patterns, next to variables
+    A variable has the same name in two queries if it occurs in the same patterns, next to variables
     that do, and so on: colour refinement (Weisfeiler and Leman, 1968), a fixed number of rounds.
-    `marked` variables are told from others. Without direction, which end of a pattern is which
-    makes no difference.
+
+    Args:
+        patterns: The triple patterns.
+        marked_variables: Variables to distinguish from all others.
+        is_directed: Whether subject and object of a pattern differ.
     """
     names: Mapping[Term, str] = {
-        term: ("?column" if term in marked else "?")
+        term: ("?column" if term in marked_variables else "?")
         if isinstance(term, Variable)
-        else term_key(term)
+        else format_term_key(term)
         for subject, _, value in patterns
         for term in (subject, value)
     }
-    for _ in range(ROUNDS):
+    for _ in range(ROUND_COUNT):
         names = {
-            term: _renamed(term, names, patterns, directed) if isinstance(term, Variable) else name
+            term: _refine_name(term, names, patterns, is_directed)
+            if isinstance(term, Variable)
+            else name
             for term, name in names.items()
         }
     return names
 
 
-def _renamed(
-    variable: Variable, names: Mapping[Term, str], patterns: Sequence[Triple], directed: bool
+def _refine_name(
+    variable: Variable, names: Mapping[Term, str], patterns: Sequence[Triple], is_directed: bool
 ) -> str:
-    seen = [
-        ("out" if directed else "", predicate, names[value])
+    neighbours = [
+        ("out" if is_directed else "", predicate, names[value])
         for subject, predicate, value in patterns
         if subject == variable
     ] + [
-        ("in" if directed else "", predicate, names[subject])
+        ("in" if is_directed else "", predicate, names[subject])
         for subject, predicate, value in patterns
         if value == variable
     ]
-    text = repr((names[variable], sorted(seen)))
+    text = repr((names[variable], sorted(neighbours)))
     return "?" + hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:12]
 
 
-SAME = {"MINUS": "NOT EXISTS", "COUNT DISTINCT": "COUNT"}
+EQUIVALENT_OPERATORS = {"MINUS": "NOT EXISTS", "COUNT DISTINCT": "COUNT"}
 
 
 @dataclass
-class Found:
-    """What was met so far in a tree; `fixed` are variables with the one value they can have.
+class QueryCollector:
+    """The patterns, terms and operators of a query tree so far.
 
-    `uses` are operators with the variables that each is given.
+    `fixed` maps variables to their only possible value. `uses` are operators with their variables.
     """
 
     patterns: list[Triple] = field(default_factory=list)
-    things: list[str] = field(default_factory=list)
+    resources: list[str] = field(default_factory=list)
     predicates: list[str] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
     constants: list[str] = field(default_factory=list)
     operators: list[str] = field(default_factory=list)
     uses: list[tuple[str, tuple[Variable, ...]]] = field(default_factory=list)
-    fixed: dict[Variable, Term] = field(default_factory=dict)
-    fresh: int = 0
+    fixed_values: dict[Variable, Term] = field(default_factory=dict)
+    step_count: int = 0
 
     @property
-    def given(self) -> frozenset[Variable]:
-        """The variables that operators are given."""
+    def operand_variables(self) -> frozenset[Variable]:
+        """The variables of operators."""
         return frozenset(variable for _, variables in self.uses for variable in variables)
 
-    def with_fixed(self, shown: Set[Variable]) -> list[Triple]:
-        """Return the different patterns, with the values of variables that are no columns."""
-        fixed: dict[Term, Term] = {v: t for v, t in self.fixed.items() if v not in shown}
-        patterns = ((fixed.get(s, s), p, fixed.get(o, o)) for s, p, o in self.patterns)
+    def substitute_fixed(self, columns: Set[Variable]) -> list[Triple]:
+        """Return the distinct patterns, with fixed variables that are no columns replaced."""
+        substitutions: dict[Term, Term] = {
+            variable: term
+            for variable, term in self.fixed_values.items()
+            if variable not in columns
+        }
+        patterns = (
+            (substitutions.get(subject, subject), predicate, substitutions.get(object_, object_))
+            for subject, predicate, object_ in self.patterns
+        )
         return list(dict.fromkeys(patterns))
 
     @property
-    def _size(self) -> int:
-        words = len(self.things) + len(self.classes) + len(self.constants)
-        return words + len(self.patterns) + len(self.operators)
+    def _part_count(self) -> int:
+        term_count = len(self.resources) + len(self.classes) + len(self.constants)
+        return term_count + len(self.patterns) + len(self.operators)
 
-    def take(self, part: object) -> None:
-        """Add what a part of a tree holds."""
+    def collect(self, part: object) -> None:
+        """Add the content of a part of a query tree."""
         match part:
             case Pattern():
-                self._pattern(part.subject, part.predicate, part.object)
+                self._collect_pattern(part.subject, part.predicate, part.object)
             case Nested():
                 if part.word == "SERVICE" and not any(variables_of(part.group)):
                     return
-                before = self._size
-                self.take(part.group)
-                if self._size > before and part.word in ("OPTIONAL", "MINUS"):
-                    self.operators.append(SAME.get(part.word, part.word))
+                previous_count = self._part_count
+                self.collect(part.group)
+                if self._part_count > previous_count and part.word in ("OPTIONAL", "MINUS"):
+                    self.operators.append(EQUIVALENT_OPERATORS.get(part.word, part.word))
             case Call():
-                self._call(part)
+                self._collect_call(part)
             case Filter():
-                for one in _conjuncts(part.condition):
-                    self._condition(one)
+                for condition in _iterate_conjuncts(part.condition):
+                    self._collect_condition(condition)
             case Bind() | Values():
-                self._given_values(part)
+                self._collect_values(part)
             case NamedNode() | Literal():
-                (self.constants if isinstance(part, Literal) else self.things).append(
-                    term_key(part)
+                (self.constants if isinstance(part, Literal) else self.resources).append(
+                    format_term_key(part)
                 )
             case Query():
-                cut = part.limit is not None or bool(part.offset)
-                order = part.order if cut else ()
-                self._inner((part.columns, part.where, part.group_by, part.having, order))
+                is_cut = part.limit is not None or bool(part.offset)
+                order = part.order if is_cut else ()
+                self._collect_children(
+                    (part.columns, part.where, part.group_by, part.having, order)
+                )
                 self.operators += ["GROUP BY"] * bool(part.group_by)
-                self.operators += ["ORDER BY DESC" if down else "ORDER BY" for _, down in order]
+                self.operators += [
+                    "ORDER BY DESC" if is_descending else "ORDER BY" for _, is_descending in order
+                ]
                 self.operators += [f"LIMIT {part.limit}"] * (part.limit is not None)
                 self.operators += [f"OFFSET {part.offset}"] * bool(part.offset)
                 self.uses += [("GROUP BY", (variable,)) for variable in variables_of(part.group_by)]
                 self.uses += [
-                    ("ORDER BY DESC" if down else "ORDER BY", tuple(variables_of(key)))
-                    for key, down in part.order
+                    ("ORDER BY DESC" if is_descending else "ORDER BY", tuple(variables_of(key)))
+                    for key, is_descending in part.order
                 ]
             case _:
-                self._inner(part)
+                self._collect_children(part)
 
-    def _inner(self, part: object) -> None:
-        for piece in part if isinstance(part, tuple) else children(part):
-            self.take(piece)
+    def _collect_children(self, part: object) -> None:
+        for child in part if isinstance(part, tuple) else children(part):
+            self.collect(child)
         if isinstance(part, Union):
             self.operators.append("UNION")
 
-    def _given_values(self, part: Bind | Values) -> None:
-        """Values that the query gives: a variable with a single one is as good as the value."""
+    def _collect_values(self, part: Bind | Values) -> None:
+        """Collect BIND and VALUES; a variable with a single value counts as the value."""
         match part:
             case Bind(value=NamedNode() | Literal() as value, variable=variable):
-                self._fix(variable, value)
+                self._fix_value(variable, value)
             case Values(variables=variables, rows=(row,)):
                 for variable, term in zip(variables, row, strict=True):
                     if term is not None:
-                        self._fix(variable, term)
+                        self._fix_value(variable, term)
             case Values():
-                self.things += [term_key(term) for row in part.rows for term in row if term]
+                self.resources += [
+                    format_term_key(term) for row in part.rows for term in row if term
+                ]
             case _:
-                self._inner(part)
+                self._collect_children(part)
 
-    def _condition(self, condition: Expression) -> None:
+    def _collect_condition(self, condition: Expression) -> None:
         match condition:
             case Call(
-                name="=" | "IN", arguments=(Variable() as one, NamedNode() | Literal() as other)
+                name="=" | "IN", arguments=(Variable() as first, NamedNode() | Literal() as second)
             ):
-                self._fix(one, other)
-            case Call(name="=", arguments=(NamedNode() | Literal() as one, Variable() as other)):
-                self._fix(other, one)
+                self._fix_value(first, second)
+            case Call(name="=", arguments=(NamedNode() | Literal() as first, Variable() as second)):
+                self._fix_value(second, first)
             case _:
-                self.take(condition)
+                self.collect(condition)
 
-    def _fix(self, variable: Variable, value: Term) -> None:
-        self.things.append(term_key(value))
-        self.fixed[variable] = value
+    def _fix_value(self, variable: Variable, value: Term) -> None:
+        self.resources.append(format_term_key(value))
+        self.fixed_values[variable] = value
 
-    def _call(self, call: Call) -> None:
-        if _is_of_language(call):
+    def _collect_call(self, call: Call) -> None:
+        if _is_language_test(call):
             return
         if call.name != "&&":
-            self.operators.append(SAME.get(call.name, call.name))
+            self.operators.append(EQUIVALENT_OPERATORS.get(call.name, call.name))
         if call.name not in ("&&", "EXISTS", "NOT EXISTS"):
-            plain = (argument for argument in call.arguments if isinstance(argument, Variable))
-            self.uses.append((call.name, tuple(plain)))
+            variables = (argument for argument in call.arguments if isinstance(argument, Variable))
+            self.uses.append((call.name, tuple(variables)))
         arguments = call.arguments[:2] if call.name == "REGEX" else call.arguments  # not its flags
-        self._inner(arguments)
+        self._collect_children(arguments)
 
-    def _pattern(self, subject: Term, predicate: Predicate, value: Term) -> None:
+    def _collect_pattern(self, subject: Term, predicate: Predicate, value: Term) -> None:
         match predicate:
-            case Path(operator="^", parts=(inner,)):
-                self._pattern(value, inner, subject)
+            case Path(operator="^", parts=(path_part,)):
+                self._collect_pattern(value, path_part, subject)
             case Path(operator="/", parts=parts):
-                here = subject
+                current = subject
                 for part in parts[:-1]:
-                    self.fresh += 1
-                    there = Variable(f"__step{self.fresh}")
-                    self._pattern(here, part, there)
-                    here = there
-                self._pattern(here, parts[-1], value)
+                    self.step_count += 1
+                    next_node = Variable(f"__step{self.step_count}")
+                    self._collect_pattern(current, part, next_node)
+                    current = next_node
+                self._collect_pattern(current, parts[-1], value)
             case Path(operator=operator):
                 self.operators.append(f"path {operator}")
-                self.predicates += [term_key(iri) for iri in _iris(predicate)]
-                self._join(subject, text_of(predicate), value)
+                self.predicates += [format_term_key(iri) for iri in _iterate_iris(predicate)]
+                self._add_join(subject, text_of(predicate), value)
             case Variable():
-                self._join(subject, "?", value)
+                self._add_join(subject, "?", value)
             case _ if predicate.value == RDF_TYPE and isinstance(value, NamedNode):
-                self.classes.append(term_key(value))
-                self._ends(subject)
+                self.classes.append(format_term_key(value))
+                self._collect_ends(subject)
             case _ if predicate.value in LABEL_PREDICATES and isinstance(value, Variable):
-                self._ends(subject)
+                self._collect_ends(subject)
             case _:
-                self.predicates.append(term_key(predicate))
-                self._join(subject, term_key(predicate), value)
+                self.predicates.append(format_term_key(predicate))
+                self._add_join(subject, format_term_key(predicate), value)
 
-    def _join(self, subject: Term, predicate: str, value: Term) -> None:
-        self._ends(subject, value)
+    def _add_join(self, subject: Term, predicate: str, value: Term) -> None:
+        self._collect_ends(subject, value)
         self.patterns.append((subject, predicate, value))
 
-    def _ends(self, *terms: Term) -> None:
-        self.things += [term_key(term) for term in terms if isinstance(term, NamedNode | Literal)]
+    def _collect_ends(self, *terms: Term) -> None:
+        self.resources += [
+            format_term_key(term) for term in terms if isinstance(term, NamedNode | Literal)
+        ]
 
 
-def _conjuncts(condition: Expression) -> Iterator[Expression]:
+def _iterate_conjuncts(condition: Expression) -> Iterator[Expression]:
     if isinstance(condition, Call) and condition.name == "&&":
         for argument in condition.arguments:
-            yield from _conjuncts(argument)
+            yield from _iterate_conjuncts(argument)
     else:
         yield condition
 
 
-def _is_of_language(call: Call) -> bool:
-    """Return whether a call asks for a language tag: LANG(?x) = "en", LANGMATCHES(…)."""
+def _is_language_test(call: Call) -> bool:
+    """Return whether a call tests a language tag: LANG(?x) = "en", LANGMATCHES(…)."""
     tags = (argument for argument in call.arguments if isinstance(argument, Call))
     return call.name == "LANGMATCHES" or any(tag.name == "LANG" for tag in tags)
 
 
-def _iris(predicate: Predicate) -> Iterator[NamedNode]:
+def _iterate_iris(predicate: Predicate) -> Iterator[NamedNode]:
     if isinstance(predicate, NamedNode):
         yield predicate
     elif isinstance(predicate, Path):
         for part in predicate.parts:
-            yield from _iris(part)
+            yield from _iterate_iris(part)

@@ -1,4 +1,4 @@
-"""A report on runs as tables, the figures taken apart, and the story of one question."""
+"""Tables of a report on runs, tables by slice, and a description of one question."""
 
 import re
 import textwrap
@@ -7,389 +7,504 @@ from dataclasses import replace
 from typing import Any
 
 from askgraph.evaluation.reports.confidence import (
-    RIGHT_FROM,
-    RISKS,
-    aurc,
-    coverage_at,
-    excess_aurc,
-    mean_at,
-    policies,
+    REPORTED_RISK_RATIOS,
+    RIGHT_SCORE_THRESHOLDS,
+    compute_aurc,
+    compute_coverage_at_risk,
+    compute_excess_aurc,
+    compute_mean_at_coverage,
+    evaluate_policies,
 )
 from askgraph.evaluation.reports.failures import (
     Failure,
-    calibration_of,
-    drafts_oracle,
-    errors_of,
-    executable_of,
-    failure_counts,
-    rejection_of,
-    usage_of,
+    compute_drafts_oracle,
+    compute_record_calibration,
+    count_executable,
+    count_failures,
+    count_record_rejections,
+    group_errors,
+    sum_usage,
 )
 from askgraph.evaluation.reports.report import (
-    ANSWERED,
-    ENDS,
-    LABEL,
-    MAIN,
+    ANSWERED_COLUMNS,
+    DEFAULT_METRIC,
+    INTERVAL_COLUMNS,
+    LABEL_COLUMNS,
     SLICES,
-    Group,
     Row,
-    answered,
-    bare_query,
-    groups_of,
-    incomplete,
-    label,
-    mean_and_ends,
-    methods_oracles,
-    percentile,
+    RunGroup,
+    build_interval_cells,
+    build_label,
+    compute_method_oracles,
+    compute_percentile,
+    count_answered,
+    describe_incomplete,
+    group_runs,
+    strip_prefixes,
 )
-from askgraph.evaluation.reports.sheet import Column, Sheet, columns_of
-from askgraph.evaluation.reports.statistics import bootstrap_interval, kappa
-from askgraph.evaluation.runs import GOLD_LINKS, Detail, Record, Run
-from askgraph.evaluation.runs.scores import JUDGE
+from askgraph.evaluation.reports.sheet import Sheet, SheetColumn, build_columns
+from askgraph.evaluation.reports.statistics import compute_bootstrap_interval, compute_kappa
+from askgraph.evaluation.runs import GOLD_LINKS_MARK, EvaluationRun, QuestionDetail, Record
+from askgraph.evaluation.runs.scores import JUDGE_METRIC
 
-BESIDE = ("exact_match", "flattened", "rows")  # metrics beside the main one
-DRAFTS = 3  # of a question whose story is told
-REASON = 200  # characters of an error that a table shows
+FURTHER_METRICS = ("exact_match", "flattened", "rows")  # metrics beside the main one
+MAX_DRAFTS = 3  # of a question whose story is told
+MAX_ERROR_CHARACTERS = 200  # characters of an error that a table shows
 
-REPEATED = "Answered and failed count every round; sd is that of the mean, over rounds."
-TOLD = f"{GOLD_LINKS}: entities and relations were given from gold; compare with no other."
-ABSTAINED = "what was refused or asked back scores 0 in {run}, so no right answer can be seen lost"
+ROUNDS_NOTE = "Answered and failed count every round; sd is that of the mean, over rounds."
+GOLD_LINKS_NOTE = (
+    f"{GOLD_LINKS_MARK}: entities and relations were given from gold; compare with no other."
+)
+ABSTAIN_NOTE = (
+    "what was refused or asked back scores 0 in {run}, so no right answer can be seen lost"
+)
 
 
-def report_sheets(
-    runs: Sequence[Run], *, metric: str = MAIN, times: bool = True
+def build_report_sheets(
+    runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_METRIC, with_times: bool = True
 ) -> tuple[Sheet, ...]:
-    """Return the tables of a report; without `times` nothing in them depends on the clock.
+    """Build the tables of a report; without `with_times` nothing in them depends on the clock.
 
-    Raises `SetupError` if a record has no score of the metric.
+    Raises:
+        SetupError: A record lacks the metric.
     """
-    groups = groups_of(runs, metric=metric)
+    groups = group_runs(runs, metric=metric)
     sheets = (
-        score_sheet(runs, metric=metric),
-        by_sheet(runs, "metric", metric=metric),
-        _failure_sheet(groups),
-        _error_sheet(groups),
-        _confidence_sheet(runs, groups),
-        _judge_sheet(groups),
-        _oracle_sheet(groups, metric),
-        _cost_sheet(groups, times=times),
+        build_score_sheet(runs, metric=metric),
+        build_slice_sheet(runs, "metric", metric=metric),
+        _build_failure_sheet(groups),
+        _build_error_sheet(groups),
+        _build_confidence_sheet(runs, groups),
+        _build_judge_sheet(groups),
+        _build_oracle_sheet(groups, metric),
+        _build_cost_sheet(groups, with_times=with_times),
     )
     return tuple(sheet for sheet in sheets if sheet.rows or sheet.notes)
 
 
-def score_sheet(runs: Sequence[Run], *, metric: str = MAIN) -> Sheet:
-    """Return the table of mean scores: a row for each benchmark and method of each run."""
-    groups = groups_of(runs, metric=metric)
-    known = {name for group in groups for name in group.report.metrics}
-    others = [name for name in BESIDE if name in known - {metric}]
-    deviations = [group.report.deviation() for group in groups]
-    repeated = any(deviation is not None for deviation in deviations)
+def build_score_sheet(runs: Sequence[EvaluationRun], *, metric: str = DEFAULT_METRIC) -> Sheet:
+    """Build the table of mean scores: a row for each benchmark and method of each run."""
+    groups = group_runs(runs, metric=metric)
+    metrics = {name for group in groups for name in group.report.metrics}
+    further_metrics = [name for name in FURTHER_METRICS if name in metrics - {metric}]
+    deviations = [group.report.compute_deviation() for group in groups]
+    is_repeated = any(deviation is not None for deviation in deviations)
     rows = []
     for group, deviation in zip(groups, deviations, strict=True):
         report = group.report
-        row: Row = (*label(group), len(report.per_question()), *answered(report))
-        row += mean_and_ends(report)
-        row += (len(report.rounds), deviation) if repeated else ()
-        there = report.metrics if report.answerable else ()
-        rows.append((*row, *(report.mean(name) if name in there else None for name in others)))
+        row: Row = (*build_label(group), len(report.score_by_question()), *count_answered(report))
+        row += build_interval_cells(report)
+        row += (len(report.rounds), deviation) if is_repeated else ()
+        available = report.metrics if report.answerable else ()
+        rows.append(
+            (
+                *row,
+                *(
+                    report.compute_mean(name) if name in available else None
+                    for name in further_metrics
+                ),
+            )
+        )
     columns = (
-        *LABEL,
-        Column("questions", "count"),
-        *ANSWERED,
-        Column(metric, "share"),
-        *ENDS,
-        *((Column("rounds", "count"), Column("sd", "share")) if repeated else ()),
-        *(Column(name, "share") for name in others),
+        *LABEL_COLUMNS,
+        SheetColumn("questions", "count"),
+        *ANSWERED_COLUMNS,
+        SheetColumn(metric, "share"),
+        *INTERVAL_COLUMNS,
+        *((SheetColumn("rounds", "count"), SheetColumn("sd", "share")) if is_repeated else ()),
+        *(SheetColumn(name, "share") for name in further_metrics),
     )
     notes = (
-        *incomplete(runs),
+        *describe_incomplete(runs),
         f"Mean F1 over questions in per cent; low and high: 95 % interval of {metric}.",
-        *([REPEATED] if repeated else []),
-        *([TOLD] if any(record.gold_links for run in runs for record in run.records) else []),
-        *_unanswerable(groups),
+        *([ROUNDS_NOTE] if is_repeated else []),
+        *(
+            [GOLD_LINKS_NOTE]
+            if any(record.gold_links for run in runs for record in run.records)
+            else []
+        ),
+        *_describe_refusals(groups),
     )
-    title = "Scores, INCOMPLETE" if incomplete(runs) else "Scores"
+    title = "Scores, INCOMPLETE" if describe_incomplete(runs) else "Scores"
     return Sheet(title, columns, tuple(rows), notes)
 
 
-def _unanswerable(groups: Sequence[Group]) -> Iterable[str]:
+def _describe_refusals(groups: Sequence[RunGroup]) -> Iterable[str]:
     for group in groups:
         if count := len(group.report.unanswerable):
             yield (
                 f"{group.run}, {group.benchmark}, {group.method}: of {count} unanswerable "
-                f"questions {group.report.refused_rightly} were refused or asked back; "
+                f"questions {group.report.correct_refusal_count} were refused or asked back; "
                 "they are in no mean."
             )
 
 
-def _failure_sheet(groups: Sequence[Group]) -> Sheet:
-    counts = [failure_counts(group.report.records, group.report.metric) for group in groups]
-    kinds = sorted({kind for found in counts for kind in found}, key=_failure_place)
+def _build_failure_sheet(groups: Sequence[RunGroup]) -> Sheet:
+    counts = [count_failures(group.report.records, group.report.metric) for group in groups]
+    failure_classes = sorted(
+        {failure for failures in counts for failure in failures}, key=_get_failure_sort_key
+    )
     rows = [
         (
-            *label(group),
+            *build_label(group),
             len(group.report.records),
-            sum(found.values()),
-            *(found.get(kind, 0) for kind in kinds),
+            sum(failures.values()),
+            *(failures.get(failure, 0) for failure in failure_classes),
         )
-        for group, found in zip(groups, counts, strict=True)
+        for group, failures in zip(groups, counts, strict=True)
     ]
-    heads = ("records", "not right", *kinds)
-    columns = (*LABEL, *columns_of("count", *heads))
+    heads = ("records", "not right", *failure_classes)
+    columns = (*LABEL_COLUMNS, *build_columns("count", *heads))
     return Sheet("What went wrong", columns, tuple(rows))
 
 
-def _failure_place(kind: str) -> tuple[int, str]:
-    known = [str(failure) for failure in Failure]
-    return (known.index(kind) if kind in known else len(known)), kind
+def _get_failure_sort_key(kind: str) -> tuple[int, str]:
+    order = [str(failure) for failure in Failure]
+    return (order.index(kind) if kind in order else len(order)), kind
 
 
-def _error_sheet(groups: Sequence[Group]) -> Sheet:
+def _build_error_sheet(groups: Sequence[RunGroup]) -> Sheet:
     rows = [
-        (*label(group), " ".join(error.split())[:REASON], len(ids), _listed(ids))
+        (
+            *build_label(group),
+            " ".join(error.split())[:MAX_ERROR_CHARACTERS],
+            len(ids),
+            _format_ids(ids),
+        )
         for group in groups
-        for error, ids in errors_of(group.report.records).items()
+        for error, ids in group_errors(group.report.records).items()
     ]
-    columns = (*LABEL, Column("error"), Column("questions", "count"), Column("ids"))
+    columns = (
+        *LABEL_COLUMNS,
+        SheetColumn("error"),
+        SheetColumn("questions", "count"),
+        SheetColumn("ids"),
+    )
     return Sheet("Errors, each a score of 0 unless gold is stored", columns, tuple(rows))
 
 
-def _listed(ids: Sequence[str], most: int = 5) -> str:
-    more = [f"and {len(ids) - most} more"] if len(ids) > most else []
-    return ", ".join([*ids[:most], *more])
+def _format_ids(ids: Sequence[str], max_ids: int = 5) -> str:
+    suffix = [f"and {len(ids) - max_ids} more"] if len(ids) > max_ids else []
+    return ", ".join([*ids[:max_ids], *suffix])
 
 
-def _confidence_sheet(runs: Sequence[Run], groups: Sequence[Group]) -> Sheet:
+def _build_confidence_sheet(runs: Sequence[EvaluationRun], groups: Sequence[RunGroup]) -> Sheet:
     rows = []
     for group in groups:
         report = group.report
-        found = calibration_of(report.records, report.metric)
-        rejected = rejection_of(report.records, report.metric)
-        area: Row = (report.top_half_f1, aurc(report.pairs), excess_aurc(report.pairs))
-        kept: Row = tuple(coverage_at(report.pairs, risk) for risk in RISKS)
-        held: Row = (rejected.caught, rejected.wrong, rejected.lost, rejected.right)
-        rows.append((*label(group), *area, *kept, found.brier, found.ece, *held))
+        calibration = compute_record_calibration(report.records, report.metric)
+        rejection = count_record_rejections(report.records, report.metric)
+        confidence_cells: Row = (
+            report.top_half_f1,
+            compute_aurc(report.pairs),
+            compute_excess_aurc(report.pairs),
+        )
+        coverage: Row = tuple(
+            compute_coverage_at_risk(report.pairs, risk) for risk in REPORTED_RISK_RATIOS
+        )
+        rejection_cells: Row = (
+            rejection.caught_share,
+            rejection.wrong,
+            rejection.lost_share,
+            rejection.right,
+        )
+        rows.append(
+            (
+                *build_label(group),
+                *confidence_cells,
+                *coverage,
+                calibration.brier,
+                calibration.ece,
+                *rejection_cells,
+            )
+        )
     columns = (
-        *LABEL,
-        Column("top half", "share"),
-        *columns_of("number", "AURC", "excess AURC"),
-        *(Column(f"answered at risk {risk:g}", "share") for risk in RISKS),
-        *columns_of("number", "Brier", "ECE"),
-        Column("wrong caught", "share"),
-        Column("of wrong", "count"),
-        Column("right lost", "share"),
-        Column("of right", "count"),
+        *LABEL_COLUMNS,
+        SheetColumn("top half", "share"),
+        *build_columns("number", "AURC", "excess AURC"),
+        *(SheetColumn(f"answered at risk {risk:g}", "share") for risk in REPORTED_RISK_RATIOS),
+        *build_columns("number", "Brier", "ECE"),
+        SheetColumn("wrong caught", "share"),
+        SheetColumn("of wrong", "count"),
+        SheetColumn("right lost", "share"),
+        SheetColumn("of right", "count"),
     )
-    abstained = [run.name for run in runs if _option(run, "abstain") is True]
+    abstaining_runs = [run.name for run in runs if _get_option(run, "abstain") is True]
     return Sheet(
-        "Confidence", columns, tuple(rows), tuple(ABSTAINED.format(run=name) for name in abstained)
+        "Confidence",
+        columns,
+        tuple(rows),
+        tuple(ABSTAIN_NOTE.format(run=name) for name in abstaining_runs),
     )
 
 
-def _judge_sheet(groups: Sequence[Group]) -> Sheet:
-    """How far a judge and the F1 call the same answers right."""
+def _build_judge_sheet(groups: Sequence[RunGroup]) -> Sheet:
+    """Build the table of the agreement between the judge and the F1."""
     rows: list[Row] = []
     for group in groups:
         report = group.report
-        if JUDGE not in report.metrics or not report.answerable:
+        if JUDGE_METRIC not in report.metrics or not report.answerable:
             continue
-        other = MAIN if report.metric == JUDGE else report.metric
-        known = [
-            (one.score(JUDGE).f1 == 1, one.score(other).f1 >= RIGHT_FROM[0])
-            for one in report.answerable
+        metric = DEFAULT_METRIC if report.metric == JUDGE_METRIC else report.metric
+        verdicts = [
+            (
+                record.get_score(JUDGE_METRIC).f1 == 1,
+                record.get_score(metric).f1 >= RIGHT_SCORE_THRESHOLDS[0],
+            )
+            for record in report.answerable
         ]
-        share = bootstrap_interval([float(judge == right) for judge, right in known])
-        beyond = kappa(known)
-        ends = (share.mean, share.low, share.high, beyond.mean, beyond.low, beyond.high)
-        rows.append((*label(group), other, len(known), sum(judge for judge, _ in known), *ends))
+        share = compute_bootstrap_interval(
+            [float(judge == is_right) for judge, is_right in verdicts]
+        )
+        kappa_interval = compute_kappa(verdicts)
+        interval_cells = (
+            share.mean,
+            share.low,
+            share.high,
+            kappa_interval.mean,
+            kappa_interval.low,
+            kappa_interval.high,
+        )
+        rows.append(
+            (
+                *build_label(group),
+                metric,
+                len(verdicts),
+                sum(judge for judge, _ in verdicts),
+                *interval_cells,
+            )
+        )
     columns = (
-        *LABEL,
-        Column("metric"),
-        *columns_of("count", "questions", "judged right"),
-        *columns_of("share", "agree", "low", "high"),
-        *columns_of("number", "kappa", "low", "high"),
+        *LABEL_COLUMNS,
+        SheetColumn("metric"),
+        *build_columns("count", "questions", "judged right"),
+        *build_columns("share", "agree", "low", "high"),
+        *build_columns("number", "kappa", "low", "high"),
     )
     note = "A score is right if its F1 is 1; kappa is Cohen's; 95 % intervals by the bootstrap."
     return Sheet("The judge and the metric", columns, tuple(rows), (note,) if rows else ())
 
 
-def _option(run: Run, name: str) -> object:
+def _get_option(run: EvaluationRun, name: str) -> object:
     options = run.settings.get("options")
     return options.get(name) if isinstance(options, Mapping) else None
 
 
-def _oracle_sheet(groups: Sequence[Group], metric: str) -> Sheet:
+def _build_oracle_sheet(groups: Sequence[RunGroup], metric: str) -> Sheet:
     rows: list[Row] = []
-    for oracle in methods_oracles(groups):
-        what = f"best of {', '.join(oracle.methods)} on each question"
-        ends = (oracle.mean.low, oracle.mean.high)
-        row: Row = (metric, oracle.n, oracle.mean.mean, *ends, oracle.best_single)
-        rows.append((oracle.benchmark, what, *row))
+    for oracle in compute_method_oracles(groups):
+        description = f"best of {', '.join(oracle.methods)} on each question"
+        interval_cells = (oracle.mean.low, oracle.mean.high)
+        row: Row = (metric, oracle.n, oracle.mean.mean, *interval_cells, oracle.best_single)
+        rows.append((oracle.benchmark, description, *row))
     for group in groups:
-        same = group.report.mean("best_column")
-        for k, found in drafts_oracle(group.report.records).items():
-            what = f"best of the first {k} candidates of {group.run}:{group.method}"
-            row = ("best_column", len(group.report.answerable), found, None, None, same)
-            rows.append((group.benchmark, what, *row))
+        baseline = group.report.compute_mean("best_column")
+        for count, score in compute_drafts_oracle(group.report.records).items():
+            description = f"best of the first {count} candidates of {group.run}:{group.method}"
+            row = ("best_column", len(group.report.answerable), score, None, None, baseline)
+            rows.append((group.benchmark, description, *row))
     columns = (
-        *columns_of("text", "benchmark", "chosen by looking at gold", "metric"),
-        Column("n", "count"),
-        Column("score", "share"),
-        *ENDS,
-        Column("without the oracle", "share"),
+        *build_columns("text", "benchmark", "chosen by looking at gold", "metric"),
+        SheetColumn("n", "count"),
+        SheetColumn("score", "share"),
+        *INTERVAL_COLUMNS,
+        SheetColumn("without the oracle", "share"),
     )
     return Sheet("Oracle (not a system)", columns, tuple(rows))
 
 
-def _cost_sheet(groups: Sequence[Group], *, times: bool) -> Sheet:
+def _build_cost_sheet(groups: Sequence[RunGroup], *, with_times: bool) -> Sheet:
     rows = []
     for group in groups:
         records = group.report.records
-        usage, ran = usage_of(records), executable_of(records)
+        usage, executable = sum_usage(records), count_executable(records)
         seconds = [record.seconds for record in records]
-        spent: Row = (sum(record.attempts for record in records), ran.share)
-        spent += (usage.requests, usage.llm_calls, usage.input_tokens, usage.cached_tokens)
-        spent += (usage.output_tokens, usage.money)
-        took = (usage.seconds, percentile(seconds, 0.5), percentile(seconds, 0.95))
-        rows.append((*label(group), len(records), *spent, *(took if times else ())))
+        cost_cells: Row = (sum(record.attempts for record in records), executable.executed_share)
+        cost_cells += (usage.requests, usage.llm_calls, usage.input_tokens, usage.cached_tokens)
+        cost_cells += (usage.output_tokens, usage.money)
+        time_cells = (
+            usage.seconds,
+            compute_percentile(seconds, 0.5),
+            compute_percentile(seconds, 0.95),
+        )
+        rows.append(
+            (*build_label(group), len(records), *cost_cells, *(time_cells if with_times else ()))
+        )
     counts = ("requests", "LLM calls", "input tokens", "cached tokens", "output tokens")
-    clock = ("seconds", "p50 s", "p95 s") if times else ()
+    clock = ("seconds", "p50 s", "p95 s") if with_times else ()
     columns = (
-        *LABEL,
-        *columns_of("count", "records", "attempts"),
-        Column("executable", "share"),
-        *columns_of("count", *counts),
-        *columns_of("number", "money", *clock),
+        *LABEL_COLUMNS,
+        *build_columns("count", "records", "attempts"),
+        SheetColumn("executable", "share"),
+        *build_columns("count", *counts),
+        *build_columns("number", "money", *clock),
     )
     return Sheet("Cost, summed over all attempts", columns, tuple(rows))
 
 
-FITTED = (
+FITTED_NOTE = (
     "The confidence of graph search was fitted to some graphs (docs/evaluation.md): on one of "
     "these what is caught comes out better than on a graph that nobody has seen."
 )
-TENTHS = tuple(tenth / 10 for tenth in range(1, 11))
+COVERAGE_SHARES = tuple(tenth / 10 for tenth in range(1, 11))
 
 
-def by_sheet(runs: Sequence[Run], by: str, *, metric: str = MAIN) -> Sheet:
-    """Return the table that takes the figures apart; `by` is one of `BY`.
+def build_slice_sheet(
+    runs: Sequence[EvaluationRun], slicing: str, *, metric: str = DEFAULT_METRIC
+) -> Sheet:
+    """Build the table of figures by slice; `slicing` is a key of `SHEET_BUILDERS`.
 
-    Raises `SetupError` if a record has no score of the metric.
+    Raises:
+        SetupError: A record lacks the metric.
     """
-    return BY[by](runs, metric)
+    return SHEET_BUILDERS[slicing](runs, metric)
 
 
-def _by_slice(slicing: str) -> "Callable[[Sequence[Run], str], Sheet]":
-    def sheet(runs: Sequence[Run], metric: str) -> Sheet:
+def _make_slice_builder(slicing: str) -> "Callable[[Sequence[EvaluationRun], str], Sheet]":
+    def build_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
         rows = []
-        for group in groups_of(runs, metric=metric):
-            for name, report in group.report.by(slicing).items():
-                row: Row = (name, len(report.per_question()), *answered(report))
-                exact = report.em if "exact_match" in report.metrics else None
-                row += (*mean_and_ends(report), exact)
-                rows.append((*label(group), *row))
+        for group in group_runs(runs, metric=metric):
+            for name, report in group.report.group_by(slicing).items():
+                row: Row = (name, len(report.score_by_question()), *count_answered(report))
+                exact_match = report.em if "exact_match" in report.metrics else None
+                row += (*build_interval_cells(report), exact_match)
+                rows.append((*build_label(group), *row))
         columns = (
-            *(*LABEL, Column(slicing), Column("questions", "count"), *ANSWERED),
-            *(Column(metric, "share"), *ENDS, Column("exact match", "share")),
+            *(
+                *LABEL_COLUMNS,
+                SheetColumn(slicing),
+                SheetColumn("questions", "count"),
+                *ANSWERED_COLUMNS,
+            ),
+            *(SheetColumn(metric, "share"), *INTERVAL_COLUMNS, SheetColumn("exact match", "share")),
         )
-        return Sheet(f"Scores by {slicing}", columns, tuple(rows), incomplete(runs))
+        return Sheet(f"Scores by {slicing}", columns, tuple(rows), describe_incomplete(runs))
 
-    return sheet
+    return build_sheet
 
 
-def _by_metric(runs: Sequence[Run], metric: str) -> Sheet:
+def _build_metric_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
     rows = []
-    groups = groups_of(runs, metric=metric)
-    repeated = any(len(group.report.rounds) > 1 for group in groups)
+    groups = group_runs(runs, metric=metric)
+    is_repeated = any(len(group.report.rounds) > 1 for group in groups)
     for group in groups:
         report = group.report
         for name in report.metrics if report.answerable else ():
-            parts = (report.mean(name, "precision"), report.mean(name, "recall"))
-            ends = mean_and_ends(report, name)
-            apart = (report.deviation(name),) if repeated else ()
-            rows.append((*label(group), name, len(report.per_question()), *parts, *ends, *apart))
-    columns = (
-        *LABEL,
-        Column("metric"),
-        Column("questions", "count"),
-        *columns_of("share", "precision", "recall", "F1"),
-        *ENDS,
-        *((Column("sd", "share"),) if repeated else ()),
-    )
-    return Sheet("Scores by metric", columns, tuple(rows), incomplete(runs))
-
-
-def _by_confidence(runs: Sequence[Run], metric: str) -> Sheet:
-    rows = [
-        (*label(group), b.low, b.high, b.n, *((b.confidence, b.score) if b.n else (None, None)))
-        for group in groups_of(runs, metric=metric)
-        for b in calibration_of(group.report.records, metric).bins
-    ]
-    columns = (
-        *LABEL,
-        *columns_of("share", "from", "to"),
-        Column("answers", "count"),
-        *(Column(head, "share") for head in ("mean confidence", metric)),
-    )
-    return Sheet("Calibration", columns, tuple(rows), incomplete(runs))
-
-
-def _by_coverage(runs: Sequence[Run], metric: str) -> Sheet:
-    rows = [
-        (*label(group), share, mean_at(group.report.pairs, share))
-        for group in groups_of(runs, metric=metric)
-        for share in TENTHS
-    ]
-    columns = (*LABEL, Column("most confident", "share"), Column(metric, "share"))
-    return Sheet("Risk and coverage", columns, tuple(rows), incomplete(runs))
-
-
-def _by_rejection(runs: Sequence[Run], metric: str) -> Sheet:
-    rows: list[Row] = []
-    for group in groups_of(runs, metric=metric):
-        for least in RIGHT_FROM:
-            for one in policies(group.report.records, metric, right_from=least):
-                ends = (
-                    (s.mean, s.low, s.high) if s else (None,) * 3 for s in (one.caught, one.lost)
+            precision_recall = (
+                report.compute_mean(name, "precision"),
+                report.compute_mean(name, "recall"),
+            )
+            interval_cells = build_interval_cells(report, name)
+            deviation_cells = (report.compute_deviation(name),) if is_repeated else ()
+            rows.append(
+                (
+                    *build_label(group),
+                    name,
+                    len(report.score_by_question()),
+                    *precision_recall,
+                    *interval_cells,
+                    *deviation_cells,
                 )
-                caught, lost = ends
-                row: Row = (one.name, least, one.wrong, *caught, one.right, *lost)
-                rows.append((*label(group), *row))
+            )
     columns = (
-        *(*LABEL, Column("rejected by"), Column("right from", "share")),
-        *(Column("wrong", "count"), Column("caught", "share"), *_ends("caught")),
-        *(Column("right", "count"), Column("lost", "share"), *_ends("lost")),
+        *LABEL_COLUMNS,
+        SheetColumn("metric"),
+        SheetColumn("questions", "count"),
+        *build_columns("share", "precision", "recall", "F1"),
+        *INTERVAL_COLUMNS,
+        *((SheetColumn("sd", "share"),) if is_repeated else ()),
     )
-    return Sheet("Rejection", columns, tuple(rows), (*incomplete(runs), FITTED))
+    return Sheet("Scores by metric", columns, tuple(rows), describe_incomplete(runs))
 
 
-def _ends(share: str) -> Iterator[Column]:
-    """Yield the ends of a share's interval, named after it if a table has two of them."""
-    yield from (replace(end, head=f"{share} {end.head}") for end in ENDS)
+def _build_calibration_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
+    rows = [
+        (
+            *build_label(group),
+            calibration_bin.low,
+            calibration_bin.high,
+            calibration_bin.n,
+            *(
+                (calibration_bin.confidence, calibration_bin.score)
+                if calibration_bin.n
+                else (None, None)
+            ),
+        )
+        for group in group_runs(runs, metric=metric)
+        for calibration_bin in compute_record_calibration(group.report.records, metric).bins
+    ]
+    columns = (
+        *LABEL_COLUMNS,
+        *build_columns("share", "from", "to"),
+        SheetColumn("answers", "count"),
+        *(SheetColumn(head, "share") for head in ("mean confidence", metric)),
+    )
+    return Sheet("Calibration", columns, tuple(rows), describe_incomplete(runs))
 
 
-BY: Mapping[str, Callable[[Sequence[Run], str], Sheet]] = {
-    "metric": _by_metric,
-    **{slicing: _by_slice(slicing) for slicing in SLICES},
-    "confidence": _by_confidence,
-    "coverage": _by_coverage,
-    "rejection": _by_rejection,
+def _build_coverage_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
+    rows = [
+        (*build_label(group), share, compute_mean_at_coverage(group.report.pairs, share))
+        for group in group_runs(runs, metric=metric)
+        for share in COVERAGE_SHARES
+    ]
+    columns = (*LABEL_COLUMNS, SheetColumn("most confident", "share"), SheetColumn(metric, "share"))
+    return Sheet("Risk and coverage", columns, tuple(rows), describe_incomplete(runs))
+
+
+def _build_rejection_sheet(runs: Sequence[EvaluationRun], metric: str) -> Sheet:
+    rows: list[Row] = []
+    for group in group_runs(runs, metric=metric):
+        for min_score in RIGHT_SCORE_THRESHOLDS:
+            for policy in evaluate_policies(
+                group.report.records, metric, min_right_score=min_score
+            ):
+                interval_cells = (
+                    (interval.mean, interval.low, interval.high) if interval else (None,) * 3
+                    for interval in (policy.caught, policy.lost)
+                )
+                caught, lost = interval_cells
+                row: Row = (policy.name, min_score, policy.wrong, *caught, policy.right, *lost)
+                rows.append((*build_label(group), *row))
+    columns = (
+        *(*LABEL_COLUMNS, SheetColumn("rejected by"), SheetColumn("right from", "share")),
+        *(
+            SheetColumn("wrong", "count"),
+            SheetColumn("caught", "share"),
+            *_build_named_ends("caught"),
+        ),
+        *(SheetColumn("right", "count"), SheetColumn("lost", "share"), *_build_named_ends("lost")),
+    )
+    return Sheet("Rejection", columns, tuple(rows), (*describe_incomplete(runs), FITTED_NOTE))
+
+
+def _build_named_ends(share: str) -> Iterator[SheetColumn]:
+    """Yield the columns of an interval, named after its share."""
+    yield from (replace(end, head=f"{share} {end.head}") for end in INTERVAL_COLUMNS)
+
+
+SHEET_BUILDERS: Mapping[str, Callable[[Sequence[EvaluationRun], str], Sheet]] = {
+    "metric": _build_metric_sheet,
+    **{slicing: _make_slice_builder(slicing) for slicing in SLICES},
+    "confidence": _build_calibration_sheet,
+    "coverage": _build_coverage_sheet,
+    "rejection": _build_rejection_sheet,
 }
-"""What the figures can be taken apart by, each with what makes its table."""
+"""Functions that build the table of each slicing."""
 
 Json = Mapping[str, object]
 
-MENTIONS = 12  # of the things that words were taken to mean, the likeliest
+MAX_MENTIONS = 12  # of the things that words were taken to mean, the likeliest
 
 
-def failed(record: Record) -> bool:
+def is_imperfect(record: Record) -> bool:
     """Return whether anything of the answer is wrong or missing."""
     return min(record.f1, record.f1_flattened) < 1
 
 
-def headline(record: Record) -> str:
-    """Report in one line how a question went: all right (✓), in part (~), not at all (✗)."""
-    mark = "✗" if record.f1 == 0 else "~" if failed(record) else "✓"
+def format_headline(record: Record) -> str:
+    """Summarize in one line how a question went: right (✓), partly right (~), wrong (✗)."""
+    mark = "✗" if record.f1 == 0 else "~" if is_imperfect(record) else "✓"
     return (
         f"{mark} {record.id}   F1 {100 * record.f1:.0f}   flat {100 * record.f1_flattened:.0f}   "
         f"EM {record.em:.0f}   {record.status}   confidence {record.confidence:.2f}   "
@@ -397,71 +512,74 @@ def headline(record: Record) -> str:
     )
 
 
-def story(record: Record, detail: Detail | None, *, rows: int = 5) -> str:
-    """Report the question, how it was understood, both queries, and the heads of both results.
+def format_question_report(
+    record: Record, detail: QuestionDetail | None, *, max_rows: int = 5
+) -> str:
+    """Return the question, its links, both queries, and the heads of both results as text.
 
-    Of the trace, its findings and the best three drafts are told, with the F1 that each would have
-    given if the run scored them; of each result the first `rows`.
+    The report shows the findings and the best three drafts of the trace, with their F1 if the run
+    scored them, and the first `max_rows` rows of each result.
     """
     lines = [
-        f"{headline(record)}   [{', '.join(record.tags)}]",
+        f"{format_headline(record)}   [{', '.join(record.tags)}]",
         f"  {record.question}",
         *([f"  error: {record.error}"] if record.error else []),
         *([f"  gold error: {record.gold_error}"] if record.gold_error else []),
-        *(_understood(detail) if detail else []),
-        *(_drafts(record, detail) if detail else []),
+        *(_format_findings(detail) if detail else []),
+        *(_format_drafts(record, detail) if detail else []),
         "  predicted",
-        indented(record.sparql or "(no query)"),
-        *_head(detail.predicted if detail else None, rows),
+        indent_query(record.sparql or "(no query)"),
+        *_format_head(detail.predicted if detail else None, max_rows),
         "  gold",
-        indented(record.gold_sparql or "(no query)"),
-        *_head(detail.gold if detail else None, rows),
+        indent_query(record.gold_sparql or "(no query)"),
+        *_format_head(detail.gold if detail else None, max_rows),
     ]
     return "\n".join(lines)
 
 
-def indented(query: str) -> str:
-    """Return a query without its PREFIX lines, four spaces in."""
-    return textwrap.indent(re.sub(r"(?<=\S)[ \t]{2,}", "  ", bare_query(query)).strip(), "    ")
+def indent_query(query: str) -> str:
+    """Return a query without its PREFIX lines, indented by four spaces."""
+    return textwrap.indent(re.sub(r"(?<=\S)[ \t]{2,}", "  ", strip_prefixes(query)).strip(), "    ")
 
 
-def _understood(detail: Detail) -> list[str]:
-    """Report what the words were taken to mean."""
+def _format_findings(detail: QuestionDetail) -> list[str]:
+    """Return the links of words as lines."""
     lines: list[str] = []
     for step in (step for step in detail.steps if step["step"] == "findings"):
         lines += [
-            f"    {m['words']!r} → {m['kind']} {m['label']!r} {m['score']:.2f} <{m['target']}>"
-            for m in _objects(step["mentions"])[:MENTIONS]
+            f"    {mention['words']!r} → {mention['kind']} {mention['label']!r} "
+            f"{mention['score']:.2f} <{mention['target']}>"
+            for mention in _to_sequence(step["mentions"])[:MAX_MENTIONS]
         ]
-        if unused := _objects(step["unused_words"]):
-            lines.append(f"    unused: {' '.join(map(str, unused))}")
+        if unused_words := _to_sequence(step["unused_words"]):
+            lines.append(f"    unused: {' '.join(map(str, unused_words))}")
     return ["  understood", *lines] if lines else []
 
 
-def _drafts(record: Record, detail: Detail) -> list[str]:
-    found = [step for step in detail.steps if step["step"] == "draft"]
-    best = sorted(found, key=lambda step: -float(str(step["score"])))[:DRAFTS]
+def _format_drafts(record: Record, detail: QuestionDetail) -> list[str]:
+    drafts = [step for step in detail.steps if step["step"] == "draft"]
+    best_drafts = sorted(drafts, key=lambda step: -float(str(step["score"])))[:MAX_DRAFTS]
     lines = []
-    for at, step in enumerate(best):
-        f1 = f"   F1 {100 * record.drafts[at]:3.0f}" if at < len(record.drafts) else ""
-        told = step["words"] or re.sub(r"\s+", " ", bare_query(str(step["query"])))[:200]
-        lines.append(f"    {float(str(step['score'])):8.3f}{f1}   {told}")
+    for index, step in enumerate(best_drafts):
+        f1 = f"   F1 {100 * record.drafts[index]:3.0f}" if index < len(record.drafts) else ""
+        description = step["words"] or re.sub(r"\s+", " ", strip_prefixes(str(step["query"])))[:200]
+        lines.append(f"    {float(str(step['score'])):8.3f}{f1}   {description}")
     return ["  drafts", *lines] if lines else []
 
 
-def _head(result: Json | None, rows: int) -> list[str]:
+def _format_head(result: Json | None, max_rows: int) -> list[str]:
     if result is None:
         return []
-    number, columns = result["n"], ", ".join(map(str, _objects(result["columns"])))
+    number, columns = result["n"], ", ".join(map(str, _to_sequence(result["columns"])))
     return [
         f"    → {number} {'row' if number == 1 else 'rows'} of {columns}",
-        *(f"      {_row(row)}" for row in _objects(result["rows"])[:rows]),
+        *(f"      {_format_row(row)}" for row in _to_sequence(result["rows"])[:max_rows]),
     ]
 
 
-def _row(row: Sequence[object]) -> str:
+def _format_row(row: Sequence[object]) -> str:
     return " | ".join("-" if cell is None else str(cell)[:60] for cell in row)
 
 
-def _objects(value: object) -> Sequence[Any]:
+def _to_sequence(value: object) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else ()

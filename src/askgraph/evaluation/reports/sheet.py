@@ -1,4 +1,4 @@
-"""A table of figures, and its text as CSV, Markdown and LaTeX, and fitted to a terminal."""
+"""A table of figures, as CSV, Markdown, LaTeX and terminal output."""
 
 import csv
 import io
@@ -15,38 +15,38 @@ from rich.text import Text
 
 Cell = str | int | float | None
 
-Kind = Literal["text", "count", "share", "number", "p"]
-"""How a cell is written for people: a share of 1 as per cent, a p value with three digits."""
+CellKind = Literal["text", "count", "share", "number", "p"]
+"""Format of a cell for display: a share as per cent, a p value with three digits."""
 
 
 @dataclass(frozen=True)
-class Column:
-    """The head of a column, and the kind of its cells; all but text are aligned to the right.
+class SheetColumn:
+    """The head of a column, and the kind of its cells; all kinds but text are right-aligned.
 
-    A `context` column that says the same in all rows can be told once, in the title.
+    A `context` column with one value in all rows may move to the title.
     """
 
     head: str
-    kind: Kind = "text"
+    kind: CellKind = "text"
     context: bool = False
 
     @property
     def is_text(self) -> bool:
-        """Whether its cells are aligned to the left."""
+        """Whether its cells are left-aligned."""
         return self.kind == "text"
 
 
-def columns_of(kind: Kind, *heads: str) -> tuple[Column, ...]:
-    """Return columns of one kind."""
-    return tuple(Column(head, kind) for head in heads)
+def build_columns(kind: CellKind, *heads: str) -> tuple[SheetColumn, ...]:
+    """Build columns of one kind."""
+    return tuple(SheetColumn(head, kind) for head in heads)
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table with a title, and notes that belong under it. Every row is as long as the columns."""
+    """A table with a title, and notes below it. Every row is as long as the columns."""
 
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[SheetColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
 
@@ -55,41 +55,47 @@ class Sheet:
             if len(row) != len(self.columns):
                 raise ValueError(f"{len(row)} cells for {len(self.columns)} columns: {row!r}")
 
-    def compact(self) -> "Sheet":
-        """Return the table with context that is the same in all rows in its title only."""
-        told = [
-            at
-            for at, column in enumerate(self.columns)
-            if column.context and len({row[at] for row in self.rows}) == 1
+    def move_context_to_title(self) -> "Sheet":
+        """Return the table with constant context columns moved to its title."""
+        constant_columns = [
+            index
+            for index, column in enumerate(self.columns)
+            if column.context and len({row[index] for row in self.rows}) == 1
         ]
-        kept = [at for at in range(len(self.columns)) if at not in told]
-        words = [f"{self.columns[at].head} {self.rows[0][at]}" for at in told if self.rows[0][at]]
+        remaining_columns = [
+            index for index in range(len(self.columns)) if index not in constant_columns
+        ]
+        words = [
+            f"{self.columns[index].head} {self.rows[0][index]}"
+            for index in constant_columns
+            if self.rows[0][index]
+        ]
         return Sheet(
             ", ".join([self.title, *words]),
-            tuple(self.columns[at] for at in kept),
-            tuple(tuple(row[at] for at in kept) for row in self.rows),
+            tuple(self.columns[index] for index in remaining_columns),
+            tuple(tuple(row[index] for index in remaining_columns) for row in self.rows),
             self.notes,
         )
 
-    def texts(self) -> list[list[str]]:
-        """Return the rows as people read them."""
+    def format_rows(self) -> list[list[str]]:
+        """Return the rows formatted for display."""
         return [
-            [shown(cell, column.kind) for cell, column in zip(row, self.columns, strict=True)]
+            [format_cell(cell, column.kind) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows
         ]
 
-    def json(self) -> Mapping[str, object]:
-        """Return the table as a JSON object; numbers are in full, shares are shares of 1."""
+    def to_json(self) -> Mapping[str, object]:
+        """Return the table as a JSON object; numbers have full precision, shares are fractions."""
         heads = [column.head for column in self.columns]
         return {
             "title": self.title,
-            "rows": [dict(zip(heads, map(rounded, row), strict=True)) for row in self.rows],
+            "rows": [dict(zip(heads, map(round_cell, row), strict=True)) for row in self.rows],
             "notes": list(self.notes),
         }
 
 
-def shown(cell: Cell, kind: Kind) -> str:
-    """Return a cell as people read it; None is a dash, a text is left as it is."""
+def format_cell(cell: Cell, kind: CellKind) -> str:
+    """Format a cell for display; None is a dash, a text is unchanged."""
     if cell is None:
         return "–"
     if isinstance(cell, str):
@@ -105,47 +111,47 @@ def shown(cell: Cell, kind: Kind) -> str:
             return str(cell)
 
 
-def rounded(cell: Cell) -> Cell:
-    """Return a number with at most six digits behind the point, any other cell as it is."""
+def round_cell(cell: Cell) -> Cell:
+    """Round a number to six decimal digits; return any other cell unchanged."""
     return round(cell, 6) if isinstance(cell, float) else cell
 
 
-def as_csv(sheet: Sheet) -> str:
+def to_csv(sheet: Sheet) -> str:
     """Return the heads and the rows as CSV (RFC 4180), without the title and the notes.
 
-    Numbers are in full, shares are shares of 1, and what is unknown is left empty.
+    Numbers have full precision, shares are fractions, and unknown values are empty.
     """
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow([column.head for column in sheet.columns])
-    writer.writerows([rounded(cell) for cell in row] for row in sheet.rows)
+    writer.writerows([round_cell(cell) for cell in row] for row in sheet.rows)
     return text.getvalue()
 
 
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&$#])")
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$#])")
 
 
-def as_markdown(sheet: Sheet) -> str:
-    """Return the title, the table and its notes; a cell never ends its row, whatever it holds."""
+def to_markdown(sheet: Sheet) -> str:
+    """Return the title, the table and its notes as Markdown, with cells escaped."""
     heads = [column.head for column in sheet.columns]
     marks = ["---" if column.is_text else "---:" for column in sheet.columns]
-    table = [_line(map(_markdown_text, heads)), _line(marks)]
-    table += [_line(map(_markdown_text, row)) for row in sheet.texts()]
-    notes = [f"- {_markdown_text(note)}" for note in sheet.notes]
-    parts = [[f"### {_markdown_text(sheet.title)}"], table, notes]
+    table = [_join_markdown_cells(map(_escape_markdown, heads)), _join_markdown_cells(marks)]
+    table += [_join_markdown_cells(map(_escape_markdown, row)) for row in sheet.format_rows()]
+    notes = [f"- {_escape_markdown(note)}" for note in sheet.notes]
+    parts = [[f"### {_escape_markdown(sheet.title)}"], table, notes]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _line(cells: Iterable[str]) -> str:
+def _join_markdown_cells(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _markdown_text(text: str) -> str:
-    lines = [_MARKDOWN.sub(r"\\\1", line) for line in text.splitlines()]
+def _escape_markdown(text: str) -> str:
+    lines = [_MARKDOWN_SPECIAL.sub(r"\\\1", line) for line in text.splitlines()]
     return "<br>".join(lines)
 
 
-_LATEX = str.maketrans(
+_LATEX_ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         "{": r"\{",
@@ -166,158 +172,172 @@ _LATEX = str.maketrans(
 )
 
 
-def as_latex(sheet: Sheet) -> str:
-    """Return a `table` with the title as its caption and the notes under it, to be put in a paper.
+def to_latex(sheet: Sheet) -> str:
+    r"""Return a LaTeX `table` with the title as its caption and the notes under it.
 
     It needs `\\usepackage{booktabs}` and T1 fonts.
     """
-    places = "".join("l" if column.is_text else "r" for column in sheet.columns)
+    alignments = "".join("l" if column.is_text else "r" for column in sheet.columns)
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{_latex_text(sheet.title)}}}",
-            rf"\begin{{tabular}}{{{places}}}",
+            rf"\caption{{{_escape_latex(sheet.title)}}}",
+            rf"\begin{{tabular}}{{{alignments}}}",
             r"\toprule",
-            _row(column.head for column in sheet.columns),
+            _join_latex_cells(column.head for column in sheet.columns),
             r"\midrule",
-            *map(_row, sheet.texts()),
+            *map(_join_latex_cells, sheet.format_rows()),
             r"\bottomrule",
             r"\end{tabular}",
-            *(rf"\par\footnotesize {_latex_text(note)}" for note in sheet.notes),
+            *(rf"\par\footnotesize {_escape_latex(note)}" for note in sheet.notes),
             r"\end{table}",
             "",
         ]
     )
 
 
-def _row(cells: Iterable[str]) -> str:
-    return " & ".join(map(_guarded, cells)) + r" \\"
+def _join_latex_cells(cells: Iterable[str]) -> str:
+    return " & ".join(map(_protect_latex_cell, cells)) + r" \\"
 
 
-def _guarded(cell: str) -> str:
-    """Return a cell; `[` at its start would be taken for an argument of the row end before it."""
-    text = _latex_text(cell)
+def _protect_latex_cell(cell: str) -> str:
+    """Escape a cell; protect a leading `[`, which LaTeX would read as an argument."""
+    text = _escape_latex(cell)
     return "{}" + text if text.startswith(("[", "*")) else text
 
 
-def _latex_text(text: str) -> str:
-    return " ".join(text.split()).translate(_LATEX)
+def _escape_latex(text: str) -> str:
+    return " ".join(text.split()).translate(_LATEX_ESCAPES)
 
 
-GAPS = 3, 2  # characters between two columns: if there is room, and if there is none
-WORD = 16  # a text column is no narrower than its longest word, up to this
+GAP_CHARACTERS = 3, 2  # characters between two columns: if there is room, and if there is none
+MAX_WORD_CHARACTERS = 16  # a text column is no narrower than its longest word, up to this
 
-_WORD = re.compile(r"\S*\s+|\S+")
-_PIECE = re.compile(r"[^\s:,_/#]*[\s:,_/#]+|[^\s:,_/#]+")
+_WORD_PATTERN = re.compile(r"\S*\s+|\S+")
+_PIECE_PATTERN = re.compile(r"[^\s:,_/#]*[\s:,_/#]+|[^\s:,_/#]+")
 
 
-def as_blocks(sheet: Sheet, *, width: int) -> list[RenderableType]:
+def to_blocks(sheet: Sheet, *, width: int) -> list[RenderableType]:
     """Return the title, the table and its notes, to be printed one below the other."""
     notes = [Text(note) for note in sheet.notes]
     title = Text(sheet.title, style="bold")
-    return [title, Text(""), *as_tables(sheet, width=width), *notes, Text("")]
+    return [title, Text(""), *to_tables(sheet, width=width), *notes, Text("")]
 
 
-def as_tables(sheet: Sheet, *, width: int) -> list[RenderableType]:
+def to_tables(sheet: Sheet, *, width: int) -> list[RenderableType]:
     """Return the table; if it is too wide, as several with empty lines between them."""
     blocks: list[RenderableType] = []
-    rows = sheet.texts()
+    rows = sheet.format_rows()
     tables, gap = fit_columns(sheet, width)
     padding = (0, 1, 0, gap - 2)  # a space stands for the border between two columns
     for widths in tables:
         table = Table(box=box.SIMPLE_HEAD, padding=padding, pad_edge=False, show_edge=False)
-        for at, size in widths.items():
-            column = sheet.columns[at]
+        for index, size in widths.items():
+            column = sheet.columns[index]
             table.add_column(
-                Text(broken(column.head, size)),
+                Text(wrap_text(column.head, size)),
                 justify="left" if column.is_text else "right",
                 min_width=size,
                 overflow="fold",
             )
         for row in rows:
-            table.add_row(*(Text(broken(row[at], size)) for at, size in widths.items()))
+            table.add_row(*(Text(wrap_text(row[index], size)) for index, size in widths.items()))
         blocks += [Text(""), table] if blocks else [table]
     return blocks
 
 
 def fit_columns(sheet: Sheet, width: int) -> tuple[list[dict[int, int]], int]:
-    """Return tables, each with the widths of its columns by number, and the gap between columns.
+    """Return tables, each with the widths of its columns by index, and the gap between columns.
 
-    Figures and words are kept whole, heads and texts are broken. If that is too wide still, the
-    columns of figures are dealt out to several tables, each with the texts in front of them.
+    Figures and words stay unbroken; heads and texts wrap. If the table is still too wide, its
+    figure columns are distributed over several tables, each with the text columns in front.
     """
     sizes = _measure_columns(sheet)
     columns = list(range(len(sizes)))
-    gap = GAPS[_total([most for _, most in sizes], GAPS[0]) > width]
-    least = [size for size, _ in sizes]
-    first = next((at for at in columns if not sheet.columns[at].is_text), len(sizes))
+    gap = GAP_CHARACTERS[
+        _compute_total_width([max_width for _, max_width in sizes], GAP_CHARACTERS[0]) > width
+    ]
+    min_widths = [size for size, _ in sizes]
+    first_figure = next(
+        (index for index in columns if not sheet.columns[index].is_text), len(sizes)
+    )
     parts = [columns]
-    if _total(least, gap) > width and first < len(sizes):
+    if _compute_total_width(min_widths, gap) > width and first_figure < len(sizes):
         parts = []
-        for at in columns[first:]:
-            if parts and _total([least[column] for column in (*parts[-1], at)], gap) <= width:
-                parts[-1].append(at)
+        for index in columns[first_figure:]:
+            if (
+                parts
+                and _compute_total_width(
+                    [min_widths[column] for column in (*parts[-1], index)], gap
+                )
+                <= width
+            ):
+                parts[-1].append(index)
             else:
-                parts.append([*columns[:first], at])
-    return [_widen(part, sizes, gap, width) for part in parts], gap
+                parts.append([*columns[:first_figure], index])
+    return [_distribute_width(part, sizes, gap, width) for part in parts], gap
 
 
-def broken(text: str, width: int) -> str:
-    """Return a text in lines of a width at most, broken behind a space, else a mark, else anywhere.
+def wrap_text(text: str, width: int) -> str:
+    """Wrap a text at a width: after a space, else after a mark, else anywhere.
 
-    A character that is wider than that stands alone.
+    A wider character gets a line of its own.
     """
-    return "\n".join(part for line in text.split("\n") for part in _lines(line, width))
+    return "\n".join(
+        wrapped_line for line in text.split("\n") for wrapped_line in _wrap_line(line, width)
+    )
 
 
 def _measure_columns(sheet: Sheet) -> list[tuple[int, int]]:
-    """Return the width that each column needs, and would take if there were room."""
-    rows = sheet.texts()
+    """Return the minimum and the natural width of each column."""
+    rows = sheet.format_rows()
     sizes = []
-    for at, column in enumerate(sheet.columns):
-        cells = [line for row in rows for line in row[at].split("\n")]
-        head = max(1, _longest_piece(column.head))
-        words = [min(WORD, _longest_piece(cell)) for cell in cells]
-        least = max([head, *(words if column.is_text else map(cell_len, cells))])
-        sizes.append((least, max(map(cell_len, [column.head, *cells]))))
+    for index, column in enumerate(sheet.columns):
+        cells = [line for row in rows for line in row[index].split("\n")]
+        head = max(1, _measure_longest_piece(column.head))
+        words = [min(MAX_WORD_CHARACTERS, _measure_longest_piece(cell)) for cell in cells]
+        min_width = max([head, *(words if column.is_text else map(cell_len, cells))])
+        sizes.append((min_width, max(map(cell_len, [column.head, *cells]))))
     return sizes
 
 
-def _widen(
+def _distribute_width(
     columns: Sequence[int], sizes: Sequence[tuple[int, int]], gap: int, width: int
 ) -> dict[int, int]:
-    """Return the widths of columns; what room is left goes to those that are broken most."""
-    widths = {at: sizes[at][0] for at in columns}
-    for _ in range(width - _total(list(widths.values()), gap)):
-        narrow = max(columns, key=lambda at: sizes[at][1] / widths[at])
-        if widths[narrow] >= sizes[narrow][1]:
+    """Return the widths of columns; spare width goes to the most wrapped ones."""
+    widths = {index: sizes[index][0] for index in columns}
+    for _ in range(width - _compute_total_width(list(widths.values()), gap)):
+        narrowest = max(columns, key=lambda index: sizes[index][1] / widths[index])
+        if widths[narrowest] >= sizes[narrowest][1]:
             break
-        widths[narrow] += 1
+        widths[narrowest] += 1
     return widths
 
 
-def _total(widths: Sequence[int], gap: int) -> int:
+def _compute_total_width(widths: Sequence[int], gap: int) -> int:
     return sum(widths) + gap * (len(widths) - 1)
 
 
-def _lines(line: str, width: int) -> list[str]:
+def _wrap_line(line: str, width: int) -> list[str]:
     lines = [""]
-    for word in _WORD.findall(line):
-        for piece in [word] if cell_len(word.rstrip()) <= width else _cut(word, width):
+    for word in _WORD_PATTERN.findall(line):
+        for piece in [word] if cell_len(word.rstrip()) <= width else _split_word(word, width):
             if cell_len((lines[-1] + piece).rstrip()) <= width:
                 lines[-1] += piece
             else:
                 lines.append(piece)
-    return [part.rstrip() for part in lines if part.strip()] or [""]
+    return [wrapped_line.rstrip() for wrapped_line in lines if wrapped_line.strip()] or [""]
 
 
-def _cut(word: str, width: int) -> list[str]:
-    pieces = _PIECE.findall(word)
+def _split_word(word: str, width: int) -> list[str]:
+    pieces = _PIECE_PATTERN.findall(word)
     return [
-        part for p in pieces for part in ([p] if cell_len(p) <= width else chop_cells(p, width))
+        part
+        for piece in pieces
+        for part in ([piece] if cell_len(piece) <= width else chop_cells(piece, width))
     ]
 
 
-def _longest_piece(text: str) -> int:
-    return max((cell_len(piece.rstrip()) for piece in _PIECE.findall(text)), default=1)
+def _measure_longest_piece(text: str) -> int:
+    return max((cell_len(piece.rstrip()) for piece in _PIECE_PATTERN.findall(text)), default=1)

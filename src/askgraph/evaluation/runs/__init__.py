@@ -1,9 +1,9 @@
-"""Runs: a question's task, record and detail, and the folder that keeps them as they are done.
+"""Runs: tasks, records and details of questions, and the folder that stores them.
 
 RUN/run.json         benchmarks, methods, graphs, options: written first
-RUN/records.jsonl    a `Record` a line, as soon as the question is done
-RUN/traces.jsonl     a `Detail` a line, written before the record with the same key
-RUN/examples/        what a method could learn from, if questions were divided for that
+RUN/records.jsonl    one `Record` per line, written as soon as the question is done
+RUN/traces.jsonl     one `QuestionDetail` per line, written before the record with the same key
+RUN/examples/        training questions for methods, if the questions were split
 """
 
 import math
@@ -14,35 +14,55 @@ from typing import Any
 
 from askgraph.errors import SetupError
 from askgraph.evaluation import Score
-from askgraph.evaluation.files import object_in
+from askgraph.evaluation.files import parse_object
 from askgraph.evaluation.questions import GoldQuestion
 from askgraph.trace import Usage
 
 Json = dict[str, object]
 
-GOLD_LINKS = "[gold links]"
-"""Marks a method that was told what only gold knows; see `Record.system`."""
+GOLD_LINKS_MARK = "[gold links]"
+"""Marks a method that was given the links of gold; see `Record.system`."""
 
-REJECTED = ("refusal", "clarification")
-"""The statuses that hold an answer back."""
+REJECTED_STATUSES = ("refusal", "clarification")
+"""The statuses that withhold an answer."""
 
-NO_SCORE = Score.of(0.0)
+ZERO_SCORE = Score.from_value(0.0)
 
 
 @dataclass(frozen=True)
 class Record:
-    """How one question went with one method.
+    """The outcome of one question with one method.
 
-    `status` is `answer`, `clarification`, `refusal` or `error`; `confidence` is the best attempt's.
-    `scores` has the score of each metric by name; for an unanswerable question all are 1 if it
-    was refused or asked back. `seconds` and `usage` are summed over all `attempts`. `executed` says
-    whether the answer's query ran. `drafts` are the F1 (best column) that the method's candidates
-    would have given, best candidate first, if that was asked for. `form` and `patterns` are the
-    gold query's. `error` and `gold_error` say what failed; both score 0, unless there is stored
-    gold. `gold_links` says that the method was told the entities and relations of the gold query,
-    so that its scores compare with no other's. `failure` is the class of what went wrong, None
-    if nothing did. `rows` is how many rows the answer's query gave, None if it is not known.
-    `fingerprint` stands for question, gold and settings together.
+    Attributes:
+        id: Id of the question.
+        question: Text of the question.
+        status: `answer`, `clarification`, `refusal` or `error`.
+        confidence: Confidence of the best attempt, 0 to 1.
+        scores: Scores by metric. For an unanswerable question all are 1 if it was refused or asked
+            back. A failure scores 0, unless gold failed and a gold answer is stored.
+        seconds: Seconds over all attempts.
+        sparql: Query of the best attempt.
+        gold_sparql: The gold query.
+        benchmark: Name of the benchmark.
+        graph: Name of the graph.
+        method: Label of the method.
+        repeat: Number of the repetition, from 0.
+        language: Language code of the question.
+        tags: Labels of the benchmark.
+        form: Form of the gold query (`SELECT`, `ASK`, …).
+        patterns: Number of triple patterns in the gold query.
+        unanswerable: Whether the graph holds no answer.
+        executed: Whether the answer's query ran.
+        rows: Rows of the answer's query; None if unknown.
+        drafts: F1 (best column) of the method's candidates, best candidate first, if requested.
+        attempts: Number of attempts.
+        gold_links: Whether the method was given the entities and relations of the gold query, so
+            that its scores compare with no other's.
+        usage: Cost over all attempts.
+        failure: Class of the failure, or None.
+        error: Error of the method or of the answer's query.
+        gold_error: Error of the gold query.
+        fingerprint: Hash of question, gold and settings.
     """
 
     id: str
@@ -75,38 +95,39 @@ class Record:
 
     @property
     def key(self) -> str:
-        """What tells this line apart from all others of its run."""
-        return record_key(self.benchmark, self.id, self.method, self.repeat)
+        """Identifies this record within its run."""
+        return build_record_key(self.benchmark, self.id, self.method, self.repeat)
 
     @property
     def system(self) -> str:
-        """The method as reports name it: marked if it was told gold's links."""
-        return f"{self.method} {GOLD_LINKS}" if self.gold_links else self.method
+        """Name of the method in reports, marked if it was given gold's links."""
+        return f"{self.method} {GOLD_LINKS_MARK}" if self.gold_links else self.method
 
-    def score(self, metric: str) -> Score:
+    def get_score(self, metric: str) -> Score:
         """Return the score of one metric; 0 if it was not computed."""
-        return self.scores.get(metric, NO_SCORE)
+        return self.scores.get(metric, ZERO_SCORE)
 
     @property
     def f1(self) -> float:
         """Set F1 of the best column."""
-        return self.score("best_column").f1
+        return self.get_score("best_column").f1
 
     @property
     def f1_flattened(self) -> float:
         """Set F1 over all columns flattened."""
-        return self.score("flattened").f1
+        return self.get_score("flattened").f1
 
     @property
     def em(self) -> float:
         """1 for an exact match, else 0."""
-        return self.score("exact_match").f1
+        return self.get_score("exact_match").f1
 
     @classmethod
-    def of_json(cls, line: Mapping[str, object]) -> "Record":
-        """Return the record that a line holds; TypeError if it is not one of this form.
+    def from_json(cls, line: Mapping[str, object]) -> "Record":
+        """Build a record from the JSON object of a line; ignores unknown fields.
 
-        What a later version may have added is passed over.
+        Raises:
+            TypeError: The object is not a record.
         """
         values = {field.name: line[field.name] for field in fields(cls) if field.name in line}
         scores, tags, drafts = values.get("scores"), values.get("tags", ()), values.get("drafts")
@@ -118,30 +139,40 @@ class Record:
         for name in ("id", "question", "status"):
             if not isinstance(values.get(name), str):
                 raise TypeError(f"{name!r} must be text")
-        costs = {part.name: usage[part.name] for part in fields(Usage) if part.name in usage}
-        values["scores"] = {name: Score(*map(_number, three)) for name, three in scores.items()}
-        values["usage"] = Usage(**{name: _number(cost) for name, cost in costs.items()})  # type: ignore[arg-type]
-        values |= {"tags": tuple(tags), "drafts": tuple(map(_number, drafts or ()))}
-        values |= {name: _number(values.get(name)) for name in ("confidence", "seconds")}
+        costs = {
+            usage_field.name: usage[usage_field.name]
+            for usage_field in fields(Usage)
+            if usage_field.name in usage
+        }
+        values["scores"] = {
+            name: Score(*map(_check_number, numbers)) for name, numbers in scores.items()
+        }
+        values["usage"] = Usage(**{name: _check_number(cost) for name, cost in costs.items()})  # type: ignore[arg-type]
+        values |= {"tags": tuple(tags), "drafts": tuple(map(_check_number, drafts or ()))}
+        values |= {name: _check_number(values.get(name)) for name in ("confidence", "seconds")}
         return cls(**values)  # type: ignore[arg-type]
 
-    def json(self) -> Json:
+    def to_json(self) -> Json:
         """Return the record as JSON, with its `key`; a score is [precision, recall, F1]."""
         scores = {
             name: [score.precision, score.recall, score.f1] for name, score in self.scores.items()
         }
-        lists = {"tags": list(self.tags), "drafts": list(self.drafts)}
-        return {"key": self.key, **asdict(self), "scores": scores, **lists}
+        list_fields = {"tags": list(self.tags), "drafts": list(self.drafts)}
+        return {"key": self.key, **asdict(self), "scores": scores, **list_fields}
 
 
 @dataclass(frozen=True)
-class Detail:
-    """What happened to one question, for a person who wants to know why.
+class QuestionDetail:
+    """The trace and results of one question, to find out why it failed.
 
-    `steps` are the method's, as JSON objects with a `step` that names their kind. `predicted` and
-    `gold` are the heads of both results: `columns`, `rows` (at most 20, plain values), and `n`, the
-    number of all rows; None if there was no result. `missing` and `extra` are rows, at most 20
-    each, that only gold has, and that only the answer has.
+    Attributes:
+        key: Key of the record.
+        steps: Steps of the method as JSON objects; `step` names their kind.
+        predicted: Head of the predicted result: `columns`, `rows` (at most 20, plain values) and
+            `n`, the number of all rows; None without a result.
+        gold: Head of the gold result, likewise.
+        missing: At most 20 rows that only gold has.
+        extra: At most 20 rows that only the answer has.
     """
 
     key: str
@@ -151,8 +182,8 @@ class Detail:
     missing: tuple[tuple[object, ...], ...] = ()
     extra: tuple[tuple[object, ...], ...] = ()
 
-    def json(self) -> Json:
-        """Return the line."""
+    def to_json(self) -> Json:
+        """Return the detail as a JSON object."""
         return {
             "key": self.key,
             "steps": list(self.steps),
@@ -163,25 +194,29 @@ class Detail:
         }
 
     @classmethod
-    def of_json(cls, line: Mapping[str, object]) -> "Detail":
-        """Return the detail that a line holds; TypeError if it is not one."""
+    def from_json(cls, line: Mapping[str, object]) -> "QuestionDetail":
+        """Build a detail from the JSON object of a line.
+
+        Raises:
+            TypeError: The object is not a detail.
+        """
         values = {name: line.get(name) for name in ("key", "predicted", "gold")}
-        missing, extra = (tuple(map(tuple, _list(line, name))) for name in ("missing", "extra"))
-        return cls(**values, steps=tuple(_list(line, "steps")), missing=missing, extra=extra)  # type: ignore[arg-type]
+        missing, extra = (tuple(map(tuple, _get_list(line, name))) for name in ("missing", "extra"))
+        return cls(**values, steps=tuple(_get_list(line, "steps")), missing=missing, extra=extra)  # type: ignore[arg-type]
 
 
-def record_key(benchmark: str, identity: str, method: str, repeat: int) -> str:
-    """Return what tells a question of a run apart: benchmark, id, method and repetition."""
+def build_record_key(benchmark: str, identity: str, method: str, repeat: int) -> str:
+    """Return the key of a question in a run: benchmark, id, method and repetition."""
     return "\t".join((benchmark, identity, method, str(repeat)))
 
 
-def _number(value: object) -> float:
+def _check_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise TypeError(f"expected a number, not {value!r}")
     return value
 
 
-def _list(line: Mapping[str, object], name: str) -> list[Any]:
+def _get_list(line: Mapping[str, object], name: str) -> list[Any]:
     value = line.get(name) or []
     if not isinstance(value, list):
         raise TypeError(f"{name!r} must be a list")
@@ -189,14 +224,17 @@ def _list(line: Mapping[str, object], name: str) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Options:
-    """How questions are asked and scored; part of what a record stands for.
+class EvaluationOptions:
+    """Options of asking and scoring; part of a record's fingerprint.
 
-    `timeout` is in seconds an attempt, `gold_timeout` in seconds a gold query. `retries` is how
-    often a question is asked again after its method or endpoint failed. With `abstain` only what
-    was given as an answer counts, else the best attempt does. With `stored_gold` gold is what the
-    question holds, and no gold query is run. `drafts` is how many of the method's candidates are
-    scored too. `language` is that of questions that do not say theirs.
+    Attributes:
+        timeout: Limit in seconds per attempt.
+        gold_timeout: Limit in seconds per gold query.
+        retries: Repeated attempts after the method or endpoint failed.
+        abstain: Score given answers only; otherwise the best attempt counts.
+        stored_gold: Use stored gold answers and run no gold queries.
+        drafts: Number of candidates of the method to score too.
+        language: Language code of questions without one.
     """
 
     timeout: float | None = None
@@ -212,11 +250,18 @@ class Options:
 class Task:
     """One question for one method.
 
-    `graph` is what a workspace finds the graph by; `method` the label of the method in this run;
-    `examples` a file of questions with queries that the method may learn from; `repeat` counts
-    from 0. With `gold_links` the method is told which entities and relations the gold query has.
-    `snapshot` is the state of the graph that the run was planned with. `fingerprint` stands
-    for question, gold, method, graph and options.
+    Attributes:
+        question: The question.
+        benchmark: Name of the benchmark.
+        graph: Name or path by which a workspace finds the graph.
+        method: Label of the method in this run.
+        repeat: Number of the repetition, from 0.
+        examples: File of questions with queries that the method may learn from.
+        gold_links: Whether the method is given the entities and relations of the gold query.
+        prefixes: Prefixes that queries may use without declaring them.
+        options: How to ask and score.
+        snapshot: State of the graph when the run was planned.
+        fingerprint: Hash of question, gold, method, graph and options.
     """
 
     question: GoldQuestion
@@ -227,38 +272,43 @@ class Task:
     examples: Path | None = None
     gold_links: bool = False
     prefixes: tuple[tuple[str, str], ...] = ()
-    options: Options = field(default_factory=Options)
+    options: EvaluationOptions = field(default_factory=EvaluationOptions)
     snapshot: str = ""
     fingerprint: str = ""
 
     @property
     def key(self) -> str:
-        """The key of the record that this task gives."""
-        return record_key(self.benchmark, self.question.id, self.method, self.repeat)
+        """Key of the record of this task."""
+        return build_record_key(self.benchmark, self.question.id, self.method, self.repeat)
 
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a task."""
+    """The result of a task: its record and detail."""
 
     record: Record
-    detail: Detail
+    detail: QuestionDetail
 
 
 Worker = Callable[[Task], Awaitable[Done]]
-"""Does one task; raises only what the operator has to mend."""
+"""Does one task; raises only errors that the operator must fix."""
 
-SETTINGS, RECORDS, TRACES = "run.json", "records.jsonl", "traces.jsonl"
-EXAMPLES = "examples"
+SETTINGS_FILE, RECORDS_FILE, TRACES_FILE = "run.json", "records.jsonl", "traces.jsonl"
+EXAMPLES_FOLDER = "examples"
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run that was read. `settings` is `run.json`; `records` are in the order of the questions.
+class EvaluationRun:
+    """A run read from its folder.
 
-    `settings` has `askgraph` (version), `created`, `planned` (how many records there will be),
-    `benchmarks` (each with `name`, `format`, `path`, `sha256`, `questions`, `unreadable`),
-    `methods` (`name`, `settings`), `graphs` (`name`, `snapshot`) and `options`.
+    Attributes:
+        name: Name of the run.
+        records: Records in the order of the questions.
+        settings: Content of `run.json`: `askgraph` (version), `created`, `planned` (number of
+            records of the complete run), `benchmarks` (each with `name`, `format`, `path`,
+            `sha256`, `questions`, `unreadable`), `methods` (`name`, `settings`), `graphs`
+            (`name`, `snapshot`) and `options`.
+        folder: Folder of the run; None for a run in memory.
     """
 
     name: str
@@ -267,57 +317,70 @@ class Run:
     folder: Path | None = None
 
     @property
-    def planned(self) -> int:
-        """How many records the run has when it is complete."""
-        planned = self.settings.get("planned")
-        return planned if isinstance(planned, int) else len(self.records)
+    def planned_count(self) -> int:
+        """Number of records of the complete run."""
+        count = self.settings.get("planned")
+        return count if isinstance(count, int) else len(self.records)
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every question was asked."""
-        return len(self.records) >= self.planned
+        return len(self.records) >= self.planned_count
 
-    def details(self) -> Iterator[Detail]:
-        """Read the traces, in file order; of two with one key the later counts. None is kept."""
-        if self.folder is not None and (self.folder / TRACES).is_file():
-            for line in _lines(self.folder / TRACES):
+    def iterate_details(self) -> Iterator[QuestionDetail]:
+        """Read the traces lazily, in file order; the later of two traces with one key counts."""
+        if self.folder is not None and (self.folder / TRACES_FILE).is_file():
+            for line in _iterate_complete_lines(self.folder / TRACES_FILE):
                 try:
-                    yield Detail.of_json(line)
+                    yield QuestionDetail.from_json(line)
                 except TypeError as error:
                     raise SetupError(
-                        f"{self.folder / TRACES} holds no traces of a run: {error}"
+                        f"{self.folder / TRACES_FILE} holds no traces of a run: {error}"
                     ) from error
 
 
-def read_run(folder: Path) -> Run:
-    """Read a run from its folder, however far it came; `SetupError` if it is none."""
+def read_run(folder: Path) -> EvaluationRun:
+    """Read a run, complete or not, from its folder.
+
+    Raises:
+        SetupError: The folder holds no run.
+    """
     settings = read_settings(folder)
     records: dict[str, Record] = {}
-    for line in _lines(folder / RECORDS) if (folder / RECORDS).is_file() else ():
+    for line in (
+        _iterate_complete_lines(folder / RECORDS_FILE) if (folder / RECORDS_FILE).is_file() else ()
+    ):
         try:
-            record = Record.of_json(line)
+            record = Record.from_json(line)
         except TypeError as error:
-            raise SetupError(f"{folder / RECORDS} holds no records of a run: {error}") from error
+            raise SetupError(
+                f"{folder / RECORDS_FILE} holds no records of a run: {error}"
+            ) from error
         records[record.key] = record
-    return Run(folder.name, tuple(records.values()), settings, folder)
+    return EvaluationRun(folder.name, tuple(records.values()), settings, folder)
 
 
 def read_settings(folder: Path) -> Mapping[str, object]:
-    """Read what a run is, from its folder; `SetupError` if it is none."""
+    """Read the settings of a run from its folder.
+
+    Raises:
+        SetupError: The folder holds no run.
+    """
     try:
-        text = (folder / SETTINGS).read_text(encoding="utf-8")
+        text = (folder / SETTINGS_FILE).read_text(encoding="utf-8")
     except OSError as error:
         raise SetupError(
-            f"{folder} is no run of askgraph evaluate: cannot read {SETTINGS}: {error.strerror}. "
+            f"{folder} is no run of askgraph evaluate: cannot read {SETTINGS_FILE}: "
+            f"{error.strerror}. "
             f"Make one with: askgraph evaluate BENCHMARK --out {folder}"
         ) from error
-    return object_in(text, str(folder / SETTINGS))
+    return parse_object(text, str(folder / SETTINGS_FILE))
 
 
-def _lines(path: Path) -> Iterator[Mapping[str, object]]:
-    """Yield the whole lines of a file; a last one without its end is still being written."""
+def _iterate_complete_lines(path: Path) -> Iterator[Mapping[str, object]]:
+    """Yield the complete lines of a file; skip a last line that is still being written."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
                 return
-            yield object_in(line, f"{path}, line {number}")
+            yield parse_object(line, f"{path}, line {number}")

@@ -1,7 +1,7 @@
-"""One question of a run: asked, again if that failed, and its answer scored.
+"""One question of a run: ask it, retry on failure, and score the answer.
 
-A question that fails scores 0 and stays, with its reason. So does one whose gold query fails,
-unless its answers are stored.
+A failed question scores 0 and keeps its reason. So does a question whose gold query fails, unless
+its gold answer is stored.
 """
 
 import asyncio
@@ -16,17 +16,23 @@ from pathlib import Path
 from askgraph.answers.codec import Json, answer_object, status_of
 from askgraph.endpoint import Endpoint
 from askgraph.errors import AskgraphError, ServiceError, SetupError
-from askgraph.evaluation import Table
-from askgraph.evaluation.executors import completed, given_up
+from askgraph.evaluation import ResultTable
+from askgraph.evaluation.executors import is_cancelling, run_concurrently
 from askgraph.evaluation.files import LineFile
-from askgraph.evaluation.metrics.linking import links
+from askgraph.evaluation.metrics.linking import extract_links
 from askgraph.evaluation.metrics.sets import best_column
-from askgraph.evaluation.questions import GoldQuestion, answer_table, query_table
+from askgraph.evaluation.questions import GoldQuestion, load_answer_table, run_query
 from askgraph.evaluation.runs import Done, Task
-from askgraph.evaluation.runs.scores import Scored, done_task, judged, link_scores, named
+from askgraph.evaluation.runs.scores import (
+    ScoredAnswer,
+    build_result,
+    format_error,
+    score_answer,
+    score_links,
+)
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods import Method, in_time, with_own_predicates
-from askgraph.methods.tools.replay import with_heard
+from askgraph.methods import Method, answer_with_deadline, expand_virtual_predicates
+from askgraph.methods.tools.replay import record_graph_responses
 from askgraph.trace import (
     Answer,
     Draft,
@@ -47,9 +53,9 @@ from askgraph.trace import (
 )
 
 Asker = Callable[[Question, list[Step]], Awaitable[None]]
-"""Answers a question and adds each step to the list as it comes; may raise."""
+"""Answers a question and appends each step to the list; may raise."""
 
-DRAFT_TIMEOUT = 10.0
+DRAFT_TIMEOUT_SECONDS = 10.0
 
 
 async def asked(
@@ -60,61 +66,77 @@ async def asked(
     graph: str = "",
     prefixes: Mapping[str, str] | None = None,
 ) -> Done:
-    """Ask the question of a task and score what comes; gold runs on the same endpoint.
+    """Ask the question of a task and score the answer; gold runs on the same endpoint.
 
-    `graph` is the name to record. Raises `SetupError`, and `Unreachable` and `Unauthorised` if
-    gold cannot be had.
+    Args:
+        task: The task.
+        ask: Answers the question.
+        endpoint: Where gold queries and answers run.
+        graph: Name of the graph, for the record.
+        prefixes: Prefixes that queries may use without declaring them.
+
+    Raises:
+        SetupError: The operator must fix something.
+        Unreachable: Gold cannot be loaded.
+        Unauthorised: Gold cannot be loaded.
     """
-    known = {**dict(task.prefixes), **(prefixes or {})}
-    attempt = await _attempts(task, ask, known)
-    scored = await _scored(task, attempt, endpoint, known)
-    best, question = attempt.best, task.question
-    sparql = best.query if best else None
-    counted = sparql if attempt.status == "answer" or not task.options.abstain else None
-    found = link_scores(counted, question.sparql, prefixes=prefixes)
-    return done_task(
+    all_prefixes = {**dict(task.prefixes), **(prefixes or {})}
+    attempt = await _ask_with_retries(task, ask, all_prefixes)
+    scored_answer = await _score_attempt(task, attempt, endpoint, all_prefixes)
+    best_answer, question = attempt.best, task.question
+    sparql = best_answer.query if best_answer else None
+    scored_query = sparql if attempt.status == "answer" or not task.options.abstain else None
+    linking_scores = score_links(scored_query, question.sparql, prefixes=prefixes)
+    return build_result(
         task,
-        replace(scored, scores={**scored.scores, **found}),
+        replace(scored_answer, scores={**scored_answer.scores, **linking_scores}),
         status=attempt.status,
-        confidence=best.confidence if best else 0.0,
+        confidence=best_answer.confidence if best_answer else 0.0,
         sparql=sparql,
         usage=attempt.usage,
         seconds=round(attempt.seconds, 6),
         graph=graph,
-        prefixes=known,
+        prefixes=all_prefixes,
         error=attempt.error,
         attempts=attempt.number,
-        steps=tuple(step_object(step) for step in attempt.steps),
+        steps=tuple(to_step_object(step) for step in attempt.steps),
     )
 
 
 def asker(method: Method, graphs: Sequence[KnowledgeGraph]) -> Asker:
-    """Return a function that answers a question and puts each step into a list as it comes."""
-    return partial(collect, method=method, graphs=graphs)
+    """Build a function that answers a question and appends each step to a list."""
+    return partial(collect_steps, method=method, graphs=graphs)
 
 
 async def trace_of(
     question: Question, *, method: Method, name: str, graphs: Sequence[KnowledgeGraph]
 ) -> Trace:
-    """Answer one question and return all steps, for a replay too; `name` is the method's."""
-    stream = with_heard(in_time(method, question, graphs), graphs)
+    """Answer one question and return all steps, with what a replay needs.
+
+    Args:
+        question: The question.
+        method: The method that answers.
+        name: Name of the method.
+        graphs: The graphs to ask.
+    """
+    stream = record_graph_responses(answer_with_deadline(method, question, graphs), graphs)
     async with aclosing(stream):
-        steps = [with_own_predicates(step, graphs) async for step in stream]
+        steps = [expand_virtual_predicates(step, graphs) async for step in stream]
     return Trace(question, name, tuple(steps))
 
 
-async def collect(
+async def collect_steps(
     question: Question, steps: list[Step], *, method: Method, graphs: Sequence[KnowledgeGraph]
 ) -> None:
-    """Answer one question and put each step into the list as it comes; an error leaves the rest."""
-    async with aclosing(in_time(method, question, graphs)) as stream:
+    """Answer one question and append each step to the list, which survives an error."""
+    async with aclosing(answer_with_deadline(method, question, graphs)) as stream:
         async for step in stream:
-            steps.append(with_own_predicates(step, graphs))
+            steps.append(expand_virtual_predicates(step, graphs))
 
 
 @dataclass(frozen=True)
-class _Attempt:
-    """What came of asking: steps, or what went wrong; costs are those of all attempts."""
+class _AttemptResult:
+    """The steps or error of the last attempt; costs are those of all attempts."""
 
     steps: tuple[Step, ...]
     number: int
@@ -136,90 +158,93 @@ class _Attempt:
         return status_of(self.outcome) if self.outcome else "error"
 
 
-async def _attempts(task: Task, ask: Asker, prefixes: Mapping[str, str]) -> _Attempt:
+async def _ask_with_retries(task: Task, ask: Asker, prefixes: Mapping[str, str]) -> _AttemptResult:
     gold = task.question
     language = gold.language or task.options.language
-    given = gold_links(gold, prefixes=prefixes) if task.gold_links else None
-    question = Question(gold.text, language, given=given)
+    links = get_gold_links(gold, prefixes=prefixes) if task.gold_links else None
+    question = Question(gold.text, language, given=links)
     seconds, usage = 0.0, Usage()
     for number in range(1, task.options.retries + 2):
-        steps, error, took, again = await _attempt(task, question, ask)
-        seconds, usage = seconds + took, usage + spent(steps)
-        if not again or number > task.options.retries:
+        steps, error, duration, should_retry = await _ask_once(task, question, ask)
+        seconds, usage = seconds + duration, usage + spent(steps)
+        if not should_retry or number > task.options.retries:
             break
-    return _Attempt(steps, number, seconds, usage, error)
+    return _AttemptResult(steps, number, seconds, usage, error)
 
 
-def gold_links(
+def get_gold_links(
     question: GoldQuestion, *, prefixes: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
     """Return the IRIs of entities, classes and relations: the benchmark's own, else the query's.
 
-    None if the gold query has none, or there is no gold query. `prefixes` are those that it may
-    use without declaring them.
+    Empty if neither has any. The query may use `prefixes` without declaring them.
     """
-    named = (*question.entities, *question.predicates)
-    if named:
-        return tuple(dict.fromkeys(named))
-    found = links(question.sparql, prefixes=prefixes)
-    return (*sorted(found.entities), *sorted(found.predicates))
+    benchmark_links = (*question.entities, *question.predicates)
+    if benchmark_links:
+        return tuple(dict.fromkeys(benchmark_links))
+    query_links = extract_links(question.sparql, prefixes=prefixes)
+    return (*sorted(query_links.entities), *sorted(query_links.predicates))
 
 
-async def _attempt(
+async def _ask_once(
     task: Task, question: Question, ask: Asker
 ) -> tuple[tuple[Step, ...], str | None, float, bool]:
-    """Return the steps, what went wrong, the seconds it took, and whether to try again."""
-    limit = task.options.timeout
+    """Return the steps, the error, the duration in seconds, and whether to try again."""
+    timeout = task.options.timeout
     steps: list[Step] = []
     error: str | None = None
-    again = True
+    should_retry = True
     start = time.perf_counter()
-    clock = asyncio.timeout(limit)
+    clock = asyncio.timeout(timeout)
     try:
         async with clock:
             await ask(question, steps)
     except SetupError:
         raise
     except AskgraphError as failure:
-        error, again = named(failure), isinstance(failure, ServiceError)
+        error, should_retry = format_error(failure), isinstance(failure, ServiceError)
     except asyncio.CancelledError:
-        if given_up():
+        if is_cancelling():
             raise
         error = "the method failed: it cancelled itself"
     except Exception as failure:  # noqa: BLE001 - a method's bug costs its question, not the run
         error = f"the method failed: {failure!r}"
-    took = time.perf_counter() - start
-    if clock.expired() or (limit is not None and took > limit):  # one that never waits is not cut
-        error, again = f"no answer within {limit} s", True
-    sound, flaw = sound_steps(steps)
-    if error is None and flaw is not None:
-        error = f"the method failed: {flaw}"
-    return sound, error, took, again and error is not None
+    duration = time.perf_counter() - start
+    if clock.expired() or (
+        timeout is not None and duration > timeout
+    ):  # one that never waits is not cut
+        error, should_retry = f"no answer within {timeout} s", True
+    valid_steps, defect = check_steps(steps)
+    if error is None and defect is not None:
+        error = f"the method failed: {defect}"
+    return valid_steps, error, duration, should_retry and error is not None
 
 
-async def _scored(
-    task: Task, attempt: _Attempt, endpoint: Endpoint, prefixes: Mapping[str, str]
-) -> Scored:
-    async def predicted() -> Table | None:
+async def _score_attempt(
+    task: Task, attempt: _AttemptResult, endpoint: Endpoint, prefixes: Mapping[str, str]
+) -> ScoredAnswer:
+    async def load_prediction() -> ResultTable | None:
         if attempt.best is None or task.question.unanswerable:
             return None
-        return await answer_table(attempt.best, endpoint, timeout=task.options.gold_timeout)
+        return await load_answer_table(attempt.best, endpoint, timeout=task.options.gold_timeout)
 
-    found = await judged(task, attempt.status, predicted, endpoint, prefixes)
-    if found.gold is None:
-        return found
-    return replace(found, drafts=await _drafts(task, attempt, found.gold, endpoint))
+    scored_answer = await score_answer(task, attempt.status, load_prediction, endpoint, prefixes)
+    if scored_answer.gold is None:
+        return scored_answer
+    return replace(
+        scored_answer, drafts=await _score_drafts(task, attempt, scored_answer.gold, endpoint)
+    )
 
 
-async def _drafts(
-    task: Task, attempt: _Attempt, gold: Table, endpoint: Endpoint
+async def _score_drafts(
+    task: Task, attempt: _AttemptResult, gold: ResultTable, endpoint: Endpoint
 ) -> tuple[float, ...]:
-    """Return the F1 that each of the best candidates would have given; one that fails gives 0."""
-    found = [step for step in attempt.steps if isinstance(step, Draft)]
+    """Return the F1 of each of the best candidates; a failed one scores 0."""
+    drafts = [step for step in attempt.steps if isinstance(step, Draft)]
     scores = []
-    for draft in sorted(found, key=lambda draft: -draft.score)[: task.options.drafts]:
+    for draft in sorted(drafts, key=lambda draft: -draft.score)[: task.options.drafts]:
         try:
-            table = await query_table(draft.query, endpoint, timeout=DRAFT_TIMEOUT)
+            table = await run_query(draft.query, endpoint, timeout=DRAFT_TIMEOUT_SECONDS)
         except AskgraphError:
             scores.append(0.0)
         else:
@@ -227,99 +252,99 @@ async def _drafts(
     return tuple(scores)
 
 
-ROWS = 20
-TEXT = 8_000  # characters of a prompt, a reply or a tool's output that are kept
+MAX_ROWS = 20
+MAX_TEXT_CHARACTERS = 8_000  # characters of a prompt, a reply or a tool's output that are kept
 
 
-def step_object(step: Step, *, rows: int = ROWS) -> Json:
-    """Return a step as a JSON object whose `step` names its kind; of long texts the beginning.
+def to_step_object(step: Step, *, max_rows: int = MAX_ROWS) -> Json:
+    """Return a step as a JSON object whose `step` names its kind; long texts are truncated.
 
     `thought`, `findings` and `draft` have the fields of their classes; `answer`, `clarification`
     and `refusal` are the answer object with the first rows of the result. `prompt` has `purpose`,
     `messages` (role and text) and the names of its `tools`; `model_turn` has `text`, `reasoning`,
     `calls` (tool and arguments as written), `finish`, `model` and `usage`; `tool_use` has `tool`,
-    `arguments`, `output`, `failed`, `query`, `rows` and `seconds`. All of it is in a trace of
-    `askgraph.trace.codec`.
+    `arguments`, `output`, `failed`, `query`, `rows` and `seconds`. `askgraph.trace.codec` writes
+    complete traces.
     """
     match step:
         case ToolUse():
-            return {"step": "tool_use", **_tool_use(step)}
+            return {"step": "tool_use", **_to_tool_use_object(step)}
         case Prompt():
-            return {"step": "prompt", **_prompt(step)}
+            return {"step": "prompt", **_to_prompt_object(step)}
         case ModelTurn():
-            return {"step": "model_turn", **_model_turn(step)}
+            return {"step": "model_turn", **_to_model_turn_object(step)}
         case Thought() | Findings() | Draft():
             return {"step": type(step).__name__.lower(), **asdict(step)}
         case Heard():
             return {"step": "heard", "said": list(step.said)}
         case outcome:
-            found = answer_object(outcome, limit=rows)
-            return {"step": found["status"], **found}
+            answer = answer_object(outcome, limit=max_rows)
+            return {"step": answer["status"], **answer}
 
 
-def sound_steps(steps: Sequence[object]) -> tuple[tuple[Step, ...], str | None]:
-    """Return the steps that can be written down, and how all are not what a method promises.
+def check_steps(steps: Sequence[object]) -> tuple[tuple[Step, ...], str | None]:
+    """Return the steps that JSON can represent, and how the steps break a method's contract.
 
-    The latter is None if they are: steps that JSON can hold, of which the last one, and no
-    other, is an outcome, with a confidence between 0 and 1.
+    The second value is None for steps that JSON can represent, of which the last one, and no other,
+    is an outcome, with a confidence between 0 and 1.
     """
-    flaws = [_flaw_of(step) for step in steps]
-    sound = tuple(
+    defects = [_find_defect(step) for step in steps]
+    valid_steps = tuple(
         step
-        for step, flaw in zip(steps, flaws, strict=True)
-        if flaw is None and isinstance(step, Step)
+        for step, defect in zip(steps, defects, strict=True)
+        if defect is None and isinstance(step, Step)
     )
-    outcomes = sum(isinstance(step, Outcome) for step in steps)
-    if any(flaws):
-        return sound, next(filter(None, flaws))
-    if not outcomes:
-        return sound, "it ended without an answer, a refusal or a question back"
-    if outcomes > 1 or not isinstance(steps[-1], Outcome):
-        return sound, "it went on after its answer"
-    return sound, None
+    outcome_count = sum(isinstance(step, Outcome) for step in steps)
+    if any(defects):
+        return valid_steps, next(filter(None, defects))
+    if not outcome_count:
+        return valid_steps, "it ended without an answer, a refusal or a question back"
+    if outcome_count > 1 or not isinstance(steps[-1], Outcome):
+        return valid_steps, "it went on after its answer"
+    return valid_steps, None
 
 
-def _flaw_of(step: object) -> str | None:
+def _find_defect(step: object) -> str | None:
     if not isinstance(step, Step):
         return f"it gave a {type(step).__name__}, which is no step"
     try:
-        json.dumps(step_object(step), allow_nan=False)
-    except (AttributeError, TypeError, ValueError) as problem:
-        return f"its {type(step).__name__} cannot be written as JSON: {problem}"
-    best = attempt_of(step) if isinstance(step, Outcome) else None
-    if best is not None and not 0 <= best.confidence <= 1:
-        return f"its confidence is {best.confidence}, not between 0 and 1"
+        json.dumps(to_step_object(step), allow_nan=False)
+    except (AttributeError, TypeError, ValueError) as error:
+        return f"its {type(step).__name__} cannot be written as JSON: {error}"
+    answer = attempt_of(step) if isinstance(step, Outcome) else None
+    if answer is not None and not 0 <= answer.confidence <= 1:
+        return f"its confidence is {answer.confidence}, not between 0 and 1"
     return None
 
 
-def _tool_use(use: ToolUse) -> Json:
-    seen = use.observation
+def _to_tool_use_object(use: ToolUse) -> Json:
+    observation = use.observation
     return {
         "tool": use.tool,
-        "arguments": {name: _beginning(one) for name, one in use.arguments.items()},
-        "output": _beginning(seen.text),
-        "failed": seen.failed,
-        "query": seen.query,
-        "rows": seen.rows,
+        "arguments": {name: _truncate(value) for name, value in use.arguments.items()},
+        "output": _truncate(observation.text),
+        "failed": observation.failed,
+        "query": observation.query,
+        "rows": observation.rows,
         "seconds": use.seconds,
     }
 
 
-def _prompt(prompt: Prompt) -> Json:
+def _to_prompt_object(prompt: Prompt) -> Json:
     messages = [
-        {"role": type(message).__name__.lower(), "text": _beginning(message.text)}
+        {"role": type(message).__name__.lower(), "text": _truncate(message.text)}
         for message in prompt.messages
     ]
     tools = [tool.name for tool in prompt.tools]
     return {"purpose": prompt.purpose, "messages": messages, "tools": tools}
 
 
-def _model_turn(turn: ModelTurn) -> Json:
+def _to_model_turn_object(turn: ModelTurn) -> Json:
     choice = turn.choice
-    calls = [{"tool": one.name, "arguments": _beginning(one.arguments)} for one in choice.calls]
+    calls = [{"tool": call.name, "arguments": _truncate(call.arguments)} for call in choice.calls]
     return {
-        "text": _beginning(choice.text or choice.refusal),
-        "reasoning": _beginning(choice.reasoning),
+        "text": _truncate(choice.text or choice.refusal),
+        "reasoning": _truncate(choice.reasoning),
         "calls": calls,
         "finish": choice.finish.value,
         "model": turn.model,
@@ -327,62 +352,79 @@ def _model_turn(turn: ModelTurn) -> Json:
     }
 
 
-def _beginning(value: object) -> object:
-    if not isinstance(value, str) or len(value) <= TEXT:
+def _truncate(value: object) -> object:
+    if not isinstance(value, str) or len(value) <= MAX_TEXT_CHARACTERS:
         return value
-    return f"{value[:TEXT]} … ({len(value) - TEXT:,} characters more)"
+    return f"{value[:MAX_TEXT_CHARACTERS]} … ({len(value) - MAX_TEXT_CHARACTERS:,} characters more)"
 
 
 async def answer_all(
     questions: Sequence[GoldQuestion],
     answerer: Callable[[Question], Awaitable[Outcome]],
-    out: Path,
+    output_path: Path,
     *,
     concurrency: int = 1,
     timeout: float | None = None,
-    limit: int | None = None,
+    max_rows: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Write `{"id": …, …answer object}` for each question; return how many failed in this call.
+    """Write `{"id": …, …answer object}` for each question; return the number of failures.
 
-    Ids that are in the file already are passed over, but for those that failed. A question fails
-    if its answerer raises or takes longer than `timeout` seconds: its line is a refusal that
-    also has an `error`, and the next call tries it again. Lines are on the disk as soon as they are
-    there; killed at any moment, a later call goes on. `limit` caps the rows of a line. `progress`
-    is told how many are done, and of how many.
+    Each line is durable once written, so a killed call can be resumed: answered ids are skipped and
+    failed ones retried. A question fails if its answerer raises or exceeds the timeout; its line is
+    a refusal that also has an `error`.
 
-    Raises `SetupError` if the file holds answers to other questions.
+    Args:
+        questions: The questions.
+        answerer: Answers one question.
+        output_path: The file of answers.
+        concurrency: Number of questions that run at once.
+        timeout: Limit in seconds per question.
+        max_rows: Maximum number of rows per answer; None for all.
+        progress: Called with the number of finished questions and of all questions.
+
+    Raises:
+        SetupError: The file holds answers to other questions.
     """
-    with LineFile(out) as lines:
+    with LineFile(output_path) as lines:
         ids = [question.id for question in questions]
-        _check(lines, set(ids))
-        waiting = [q for q in questions if lines.lines.get(q.id, {"error": "none"}).get("error")]
-        done, failed = len(questions) - len(waiting), 0
+        _check_answer_file(lines, set(ids))
+        pending = [
+            question
+            for question in questions
+            if lines.lines.get(question.id, {"error": "none"}).get("error")
+        ]
+        done_count, failed_count = len(questions) - len(pending), 0
 
-        async def answered(question: GoldQuestion) -> Json:
-            return {"id": question.id, **await _answer(question, answerer, timeout, limit)}
+        async def answer_question(question: GoldQuestion) -> Json:
+            return {
+                "id": question.id,
+                **await _answer_question(question, answerer, timeout, max_rows),
+            }
 
-        async with aclosing(completed(waiting, answered, concurrency=concurrency)) as stream:
+        async with aclosing(
+            run_concurrently(pending, answer_question, concurrency=concurrency)
+        ) as stream:
             async for line in stream:
                 lines.append(line)
-                done, failed = done + 1, failed + ("error" in line)
+                done_count, failed_count = done_count + 1, failed_count + ("error" in line)
                 if progress:
-                    progress(done, len(questions))
+                    progress(done_count, len(questions))
         lines.reorder(ids)
-    return failed
+    return failed_count
 
 
-def _check(lines: LineFile, ids: set[str]) -> None:
+def _check_answer_file(lines: LineFile, ids: set[str]) -> None:
     for identity, line in lines.lines.items():
         if identity not in ids or "status" not in line:
-            what = "is no answer" if identity in ids else "belongs to another file of questions"
+            problem = "is no answer" if identity in ids else "belongs to another file of questions"
             raise SetupError(
-                f"{lines.path} is in use: its line {identity!r} {what}; "
+                f"{lines.path} is in use: its line {identity!r} {problem}; "
                 "name another file, or delete this one"
             )
 
 
-async def _answer(
+async def _answer_question(
     question: GoldQuestion,
     answerer: Callable[[Question], Awaitable[Outcome]],
     timeout: float | None,
@@ -405,16 +447,16 @@ async def _answer(
     return {**answer_object(refusal), "error": reason}
 
 
-def answerer(
+def build_answerer(
     method: Method, name: str, graphs: Sequence[KnowledgeGraph], *, language: str | None = None
 ) -> Callable[[Question], Awaitable[Outcome]]:
-    """Return a function from a question to the outcome of this method over these graphs.
+    """Build a function from a question to the outcome of this method over these graphs.
 
-    `language` is that of questions that do not say theirs.
+    `language` applies to questions without a language.
     """
 
     async def answer(question: Question) -> Outcome:
-        asked = replace(question, language=question.language or language)
-        return (await trace_of(asked, method=method, name=name, graphs=graphs)).outcome
+        localized_question = replace(question, language=question.language or language)
+        return (await trace_of(localized_question, method=method, name=name, graphs=graphs)).outcome
 
     return answer

@@ -1,4 +1,4 @@
-"""Answers of other systems: read from JSON lines, QALD or TEXT2SPARQL files, and scored like ours.
+"""Answers of other systems, read from JSON lines, QALD or TEXT2SPARQL files and scored like ours.
 
 A line has `id` and at least one of `sparql` (or `query`) and `answers`:
 
@@ -9,10 +9,10 @@ A line has `id` and at least one of `sparql` (or `query`) and `answers`:
      {"n": {"type": "literal", "value": "2"}}]}}}
     {"id": "q4", "sparql": null, "error": "no answer within 60 s"}
 
-`sparql` null and no answers is a refusal, with `error` a failure. `method` and `repeat` tell apart
-several answers to one question. Lines of `askgraph batch` are such lines. A QALD file has
+`sparql` null without answers is a refusal, with `error` a failure. `method` and `repeat`
+distinguish several answers to one question. `askgraph batch` writes such lines. A QALD file has
 `questions` with `id`, `answers` and `query`; a TEXT2SPARQL result set is one object
-`{id: {value: 1, …}}`, if `{"true": 0}` is "no".
+`{id: {value: 1, …}}`, where `{"true": 0}` means "no".
 """
 
 import json
@@ -23,38 +23,38 @@ from pathlib import Path
 
 from askgraph.endpoint import Endpoint
 from askgraph.errors import SetupError
-from askgraph.evaluation import Table
+from askgraph.evaluation import ResultTable
 from askgraph.evaluation.benchmarks.formats import (
     Record,
-    Unfit,
-    lines,
-    numbered,
-    objects_in,
-    query_in,
-    stored_table,
-    table_of_result,
-    text_in,
-    text_of,
+    UnusableItemError,
+    get_objects,
+    get_query,
+    get_text,
+    iterate_json_lines,
+    number_records,
+    parse_json_result,
+    parse_stored_answers,
+    read_text,
 )
-from askgraph.evaluation.questions import query_table
+from askgraph.evaluation.questions import run_query
 from askgraph.evaluation.runs import Done, Task
-from askgraph.evaluation.runs.scores import done_task, judged, link_scores
+from askgraph.evaluation.runs.scores import build_result, score_answer, score_links
 from askgraph.trace import Usage
 
 STATUSES = ("answer", "clarification", "refusal", "error")
-USAGE = tuple(part.name for part in fields(Usage) if part.name != "seconds")
+USAGE_FIELDS = tuple(part.name for part in fields(Usage) if part.name != "seconds")
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a system said to one question: a query, an answer, both, or neither.
+    """A system's answer to one question: a query, a result, both, or neither.
 
-    `answers` counts if it is there; else the query is run. `status` is as in a `Record`.
+    The query runs only if `answers` is None. `status` is as in a `Record`.
     """
 
     id: str
     sparql: str | None = None
-    answers: Table | None = None
+    answers: ResultTable | None = None
     status: str = "answer"
     confidence: float | None = None
     usage: Usage = field(default_factory=Usage)
@@ -64,94 +64,98 @@ class Prediction:
 
     @property
     def key(self) -> tuple[str | None, int, str]:
-        """What no two predictions of a file share."""
+        """Unique among the predictions of a file."""
         return self.method, self.repeat, self.id
 
 
 def read_predictions(path: Path) -> tuple[Prediction, ...]:
-    """Read a file of predictions, in file order, whichever of the formats it has.
+    """Read a file of predictions, in file order, in any of the formats.
 
-    Raises `SetupError`, with the line or item, for what is no prediction and for one that is there
-    twice.
+    Raises:
+        SetupError: With the line or item, for an invalid or repeated prediction.
     """
     if not path.exists():
         raise SetupError(f"there is no file {str(path)!r}: name one as 'askgraph batch' writes it")
-    places: dict[tuple[str | None, int, str], str] = {}
+    locations: dict[tuple[str | None, int, str], str] = {}
     predictions: list[Prediction] = []
-    records, read = _records(path)
-    for place, record in records:
+    records, read_record = _iterate_records(path)
+    for location, record in records:
         try:
             if isinstance(record, str):
-                raise Unfit(record)
-            prediction = read(record)
-        except Unfit as reason:
-            raise SetupError(f"{place}: {reason}") from reason
-        if prediction.key in places:
+                raise UnusableItemError(record)
+            prediction = read_record(record)
+        except UnusableItemError as error:
+            raise SetupError(f"{location}: {error}") from error
+        if prediction.key in locations:
             raise SetupError(
-                f"{place}: there is a prediction for {prediction.id!r} already, "
-                f"{places[prediction.key]}; give them different 'method' or 'repeat'"
+                f"{location}: there is a prediction for {prediction.id!r} already, "
+                f"{locations[prediction.key]}; give them different 'method' or 'repeat'"
             )
-        places[prediction.key] = place
+        locations[prediction.key] = location
         predictions.append(prediction)
     if not predictions:
         raise SetupError(f"{path} holds no predictions")
     return tuple(predictions)
 
 
-def _records(
+def _iterate_records(
     path: Path,
 ) -> tuple[Iterable[tuple[str, Record | str]], Callable[[Record], Prediction]]:
-    """Return each record with its place, and the function that reads it."""
+    """Return each record with its location, and the function that reads it."""
     try:
-        content = json.loads(text_of(path))
+        content = json.loads(read_text(path))
     except ValueError:
         content = None
     match content:
         case {"questions": list(items)}:
-            return numbered(path, items), _read_qald
+            return number_records(path, items), _read_qald
         case dict() if "id" not in content:
             pairs = ({"id": name, "values": values} for name, values in content.items())
             return ((f"{path}, {pair['id']!r}", pair) for pair in pairs), _read_values
         case list(items):
-            return numbered(path, items), _read_line
+            return number_records(path, items), _read_line
         case _:
-            return lines(path), _read_line
+            return iterate_json_lines(path), _read_line
 
 
 def _read_line(record: Record) -> Prediction:
     if not any(key in record for key in ("sparql", "query", "answers", "columns", "error")):
-        raise Unfit("it has none of 'sparql', 'query' and 'answers'")
-    sparql = query_in(record, "sparql") or query_in(record, "query")
-    answers = _batch_table(record) if "columns" in record else stored_table(record.get("answers"))
-    error = text_in(record, "error")
+        raise UnusableItemError("it has none of 'sparql', 'query' and 'answers'")
+    sparql = get_query(record, "sparql") or get_query(record, "query")
+    answers = (
+        _parse_batch_table(record)
+        if "columns" in record
+        else parse_stored_answers(record.get("answers"))
+    )
+    error = get_text(record, "error")
     status = record.get("status", "answer" if sparql or answers else "refusal")
     if status not in STATUSES:
-        raise Unfit(f"'status' is one of {', '.join(STATUSES)}, not {status!r}")
-    confidence = _number(record, "confidence")
+        raise UnusableItemError(f"'status' is one of {', '.join(STATUSES)}, not {status!r}")
+    confidence = _get_number(record, "confidence")
     if confidence is not None and confidence > 1:
-        raise Unfit(f"'confidence' is between 0 and 1, not {confidence}")
+        raise UnusableItemError(f"'confidence' is between 0 and 1, not {confidence}")
     usage = record.get("usage") or {}
-    if not isinstance(usage, dict) or not usage.keys() <= set(USAGE):
-        raise Unfit(f"'usage' is an object with some of {', '.join(USAGE)}")
-    counts = {key: _number(usage, key) or 0 for key in USAGE}
+    if not isinstance(usage, dict) or not usage.keys() <= set(USAGE_FIELDS):
+        raise UnusableItemError(f"'usage' is an object with some of {', '.join(USAGE_FIELDS)}")
+    counts = {key: _get_number(usage, key) or 0 for key in USAGE_FIELDS}
     return Prediction(
-        _identity(record),
+        _get_id(record),
         sparql,
         answers,
         "error" if error else str(status),
         confidence,
-        Usage(seconds=_number(record, "seconds") or 0.0, **counts),  # type: ignore[arg-type]
-        text_in(record, "method"),
-        int(_number(record, "repeat") or 0),
+        Usage(seconds=_get_number(record, "seconds") or 0.0, **counts),  # type: ignore[arg-type]
+        get_text(record, "method"),
+        int(_get_number(record, "repeat") or 0),
         error,
     )
 
 
 def _read_qald(record: Record) -> Prediction:
-    sparql, answers = query_in(record, "query"), objects_in(record, "answers")
-    table = table_of_result(answers[0]) if answers else None
+    sparql, answers = get_query(record, "query"), get_objects(record, "answers")
+    table = parse_json_result(answers[0]) if answers else None
     status = "answer" if sparql or table else "refusal"
-    return Prediction(_identity(record), sparql, table, status)
+    return Prediction(_get_id(record), sparql, table, status)
 
 
 def _read_values(record: Record) -> Prediction:
@@ -159,50 +163,56 @@ def _read_values(record: Record) -> Prediction:
     match record["values"]:
         case None:
             return Prediction(identity, status="refusal")
-        case {"true": int(truth), **others} if not others:
-            return Prediction(identity, answers=Table.of_boolean(bool(truth)))
+        case {"true": int(value), **extra_values} if not extra_values:
+            return Prediction(identity, answers=ResultTable.from_boolean(bool(value)))
         case dict(values):
-            return Prediction(identity, answers=Table.of_json(["value"], [[v] for v in values]))
+            return Prediction(
+                identity, answers=ResultTable.from_json(["value"], [[value] for value in values])
+            )
         case _:
-            raise Unfit("expected an object whose keys are the values")
+            raise UnusableItemError("expected an object whose keys are the values")
 
 
-def _identity(record: Record) -> str:
+def _get_id(record: Record) -> str:
     value = record.get("id")
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise Unfit("no 'id'")
+        raise UnusableItemError("no 'id'")
     return str(value)
 
 
-def _number(record: Record, key: str) -> float | None:
+def _get_number(record: Record, key: str) -> float | None:
     value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float | None):
-        raise Unfit(f"{key!r} must be a number")
+        raise UnusableItemError(f"{key!r} must be a number")
     if value is not None and not 0 <= value < math.inf:
-        raise Unfit(f"{key!r} must be 0 or more, not {value}")
+        raise UnusableItemError(f"{key!r} must be 0 or more, not {value}")
     return value
 
 
-def _batch_table(record: Record) -> Table | None:
-    """Return the rows of a line of `askgraph batch`, if they are all there."""
+def _parse_batch_table(record: Record) -> ResultTable | None:
+    """Return the rows of a line of `askgraph batch`; None if they are incomplete."""
     match record:
         case {"truncated": dict()} | {"sparql": None}:
             return None
-        case {"boolean": bool(truth)}:
-            return Table.of_boolean(truth)
+        case {"boolean": bool(value)}:
+            return ResultTable.from_boolean(value)
         case {"columns": list(names), "rows": list(rows)}:
-            table = Table.of_json([str(name) for name in names], rows)
-            given = record.get("answer_columns")
-            kept = [name for name in table.variables if isinstance(given, list) and name in given]
-            return replace(table, answering=tuple(kept))
+            table = ResultTable.from_json([str(name) for name in names], rows)
+            answer_columns = record.get("answer_columns")
+            selected = [
+                name
+                for name in table.variables
+                if isinstance(answer_columns, list) and name in answer_columns
+            ]
+            return replace(table, answer_columns=tuple(selected))
         case _:
-            raise Unfit("'columns' and 'rows' must be lists")
+            raise UnusableItemError("'columns' and 'rows' must be lists")
 
 
-NO_PREDICTION = "no prediction"
+NO_PREDICTION_MESSAGE = "no prediction"
 
 
-async def scored(
+async def score_prediction(
     task: Task,
     prediction: Prediction | None,
     endpoint: Endpoint | None,
@@ -210,42 +220,52 @@ async def scored(
     graph: str = "",
     prefixes: Mapping[str, str] | None = None,
 ) -> Done:
-    """Score what was predicted for the question of a task; None scores 0, as "no prediction".
+    """Score the prediction for the question of a task; None scores 0, as "no prediction".
 
-    Without an endpoint, gold and prediction must both be stored answers. An answer without a
-    confidence counts as sure. Raises `SetupError`, and `Unreachable` and `Unauthorised` if gold
-    cannot be had.
+    Without an endpoint, gold and prediction must both be stored answers. The default confidence of
+    an answer is 1.
+
+    Raises:
+        SetupError: The operator must fix something.
+        Unreachable: Gold cannot be loaded.
+        Unauthorised: Gold cannot be loaded.
     """
-    said = prediction or Prediction(task.question.id, status="error", error=NO_PREDICTION)
-    known = {**dict(task.prefixes), **(prefixes or {})}
-    asks = said.sparql if said.answers is None else None
-    if asks is not None and endpoint is None:
+    effective = prediction or Prediction(
+        task.question.id, status="error", error=NO_PREDICTION_MESSAGE
+    )
+    all_prefixes = {**dict(task.prefixes), **(prefixes or {})}
+    query = effective.sparql if effective.answers is None else None
+    if query is not None and endpoint is None:
         raise SetupError(
-            f"the prediction for {said.id!r} is a query and no answer: name the graph to run "
+            f"the prediction for {effective.id!r} is a query and no answer: name the graph to run "
             "it on with -g"
         )
 
-    async def predicted() -> Table | None:
-        if asks is None or endpoint is None:
-            return said.answers
+    async def load_prediction() -> ResultTable | None:
+        if query is None or endpoint is None:
+            return effective.answers
         timeout = task.options.gold_timeout
-        return await query_table(asks, endpoint, prefixes=known, timeout=timeout)
+        return await run_query(query, endpoint, prefixes=all_prefixes, timeout=timeout)
 
-    found = await judged(task, said.status, predicted, endpoint, known)
-    if said.sparql is not None or said.answers is None:
-        counts = said.status == "answer" or not task.options.abstain
-        linked = link_scores(said.sparql if counts else None, task.question.sparql, prefixes=known)
-        found = replace(found, scores={**found.scores, **linked})
-    sure = float(said.status == "answer")
-    return done_task(
+    scored_answer = await score_answer(
+        task, effective.status, load_prediction, endpoint, all_prefixes
+    )
+    if effective.sparql is not None or effective.answers is None:
+        is_counted = effective.status == "answer" or not task.options.abstain
+        linking_scores = score_links(
+            effective.sparql if is_counted else None, task.question.sparql, prefixes=all_prefixes
+        )
+        scored_answer = replace(scored_answer, scores={**scored_answer.scores, **linking_scores})
+    default_confidence = float(effective.status == "answer")
+    return build_result(
         task,
-        found,
-        status=said.status,
-        confidence=sure if said.confidence is None else said.confidence,
-        sparql=said.sparql,
-        usage=said.usage,
-        seconds=said.usage.seconds,
+        scored_answer,
+        status=effective.status,
+        confidence=default_confidence if effective.confidence is None else effective.confidence,
+        sparql=effective.sparql,
+        usage=effective.usage,
+        seconds=effective.usage.seconds,
         graph=graph,
-        prefixes=known,
-        error=said.error,
+        prefixes=all_prefixes,
+        error=effective.error,
     )

@@ -1,4 +1,4 @@
-"""A run over many questions, within a budget: nothing dropped or repeated, whatever ends it."""
+"""Runs over many questions within a budget, which can be interrupted and resumed without loss."""
 
 import contextlib
 import json
@@ -8,18 +8,18 @@ from dataclasses import asdict, dataclass, fields
 from itertools import takewhile
 from pathlib import Path
 
-from askgraph.atomic_files import refused
+from askgraph.atomic_files import to_setup_error
 from askgraph.errors import SetupError
-from askgraph.evaluation.executors import completed
-from askgraph.evaluation.files import LineFile, replaced
+from askgraph.evaluation.executors import run_concurrently
+from askgraph.evaluation.files import LineFile, replace_file
 from askgraph.evaluation.runs import (
-    EXAMPLES,
-    RECORDS,
-    SETTINGS,
-    TRACES,
+    EXAMPLES_FOLDER,
+    RECORDS_FILE,
+    SETTINGS_FILE,
+    TRACES_FILE,
     Done,
+    EvaluationRun,
     Record,
-    Run,
     Task,
     Worker,
     read_settings,
@@ -28,10 +28,15 @@ from askgraph.llm.budget import Budget as Models
 
 
 @dataclass(frozen=True)
-class Budget:
-    """Bounds over a whole run: model calls, tokens (in and out), money, SPARQL requests, seconds.
+class RunBudget:
+    """Limits of a run; it stops asking when one is reached.
 
-    Seconds are those of answering, summed over questions. A run stops asking when one is reached.
+    Attributes:
+        calls: Model calls.
+        tokens: Input and output tokens.
+        money: Money.
+        requests: SPARQL requests.
+        seconds: Seconds of answering, summed over questions.
     """
 
     calls: float = math.inf
@@ -41,9 +46,13 @@ class Budget:
     seconds: float = math.inf
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "Budget":
-        """Read `["money=2.5", "tokens=100000"]`; `SetupError` if one says something else."""
-        known = {field.name for field in fields(cls)}
+    def from_texts(cls, texts: Sequence[str]) -> "RunBudget":
+        """Parse limits such as `["money=2.5", "tokens=100000"]`.
+
+        Raises:
+            SetupError: A text is not a limit.
+        """
+        names = {field.name for field in fields(cls)}
         bounds: dict[str, float] = {}
         for text in texts:
             name, _, value = text.partition("=")
@@ -51,18 +60,19 @@ class Budget:
                 number = float(value)
             except ValueError:
                 number = math.nan
-            if name not in known or not number >= 0:
+            if name not in names or not number >= 0:
                 raise SetupError(
                     f"the budget {text!r} is not understood; write one of "
-                    f"{', '.join(sorted(known))}, '=' and a number, as in money=2.50"
+                    f"{', '.join(sorted(names))}, '=' and a number, as in money=2.50"
                 )
             bounds[name] = number
         return cls(**bounds)
 
-    def of_models(self) -> Models:
-        """Return what language models may use of it: calls, tokens and money.
+    def to_model_budget(self) -> Models:
+        """Return the part of the budget for language models: calls, tokens and money.
 
-        Raises `SetupError` if anything else is bounded.
+        Raises:
+            SetupError: Requests or seconds are limited too.
         """
         if math.inf > min(self.requests, self.seconds):
             raise SetupError("the budget of a language model is in calls, tokens or money")
@@ -72,44 +82,45 @@ class Budget:
         return Models(calls, tokens, None if self.money == math.inf else self.money)
 
 
-class Spent:
-    """What the records of a run have cost so far, against its budget."""
+class BudgetTracker:
+    """The cost of the records of a run so far, against its budget."""
 
-    def __init__(self, budget: Budget, records: Iterable[Record] = ()) -> None:
-        self._bounds = asdict(budget)
-        self._spent = dict.fromkeys(self._bounds, 0.0)
+    def __init__(self, budget: RunBudget, records: Iterable[Record] = ()) -> None:
+        self._limits = asdict(budget)
+        self._totals = dict.fromkeys(self._limits, 0.0)
         for record in records:
             self.add(record)
 
     def add(self, record: Record) -> None:
-        """Count one more record."""
+        """Add the cost of a record."""
         usage = record.usage
-        self._spent["calls"] += usage.llm_calls
-        self._spent["tokens"] += usage.input_tokens + usage.output_tokens
-        self._spent["money"] += usage.money
-        self._spent["requests"] += usage.requests
-        self._spent["seconds"] += record.seconds
+        self._totals["calls"] += usage.llm_calls
+        self._totals["tokens"] += usage.input_tokens + usage.output_tokens
+        self._totals["money"] += usage.money
+        self._totals["requests"] += usage.requests
+        self._totals["seconds"] += record.seconds
 
     @property
-    def used_up(self) -> str | None:
-        """Which bound is reached, as text, or None."""
-        for name, bound in self._bounds.items():
-            if self._spent[name] >= bound:
-                return f"the budget of {bound:g} {name} is used up ({self._spent[name]:g} spent)"
+    def exhausted_limit(self) -> str | None:
+        """The limit that is reached, as text, or None."""
+        for name, bound in self._limits.items():
+            if self._totals[name] >= bound:
+                return f"the budget of {bound:g} {name} is used up ({self._totals[name]:g} spent)"
         return None
 
 
-class Lock:
-    """Held from the moment it is made; `SetupError` if another process holds it.
+class FolderLock:
+    """An exclusive file lock, held from construction; a no-op on systems without file locks.
 
-    If the system has no file locks, it holds nothing.
+    Raises:
+        SetupError: Another process holds the lock.
     """
 
     def __init__(self, path: Path) -> None:
         try:
             self._file = path.open("w")
         except OSError as error:
-            raise refused(f"cannot write to {path.parent}", error) from error
+            raise to_setup_error(f"cannot write to {path.parent}", error) from error
         try:
             import fcntl  # which Windows does not have
         except ImportError:
@@ -123,12 +134,12 @@ class Lock:
             return
 
     def release(self) -> None:
-        """Let others have it; a second call does nothing."""
+        """Release the lock; a second call has no effect."""
         self._file.close()
 
 
 Progress = Callable[[Record, int, int], None]
-"""Told after each question: its record, how many are done, and how many there will be."""
+"""Called after each question with its record, the number of finished and of all questions."""
 
 
 async def evaluate(
@@ -138,50 +149,54 @@ async def evaluate(
     folder: Path | None = None,
     settings: Mapping[str, object] | None = None,
     concurrency: int = 1,
-    budget: Budget | None = None,
+    budget: RunBudget | None = None,
     progress: Progress | None = None,
-) -> Run:
-    """Do all tasks, and return the run with its records in the order of the tasks.
+) -> EvaluationRun:
+    """Do all tasks; return the run with its records in the order of the tasks.
 
-    With `folder`, what is done is on the disk at once, and a later call with the same tasks goes on
-    where the last one stopped, however it ended; `SetupError` if the folder holds another run.
-    A run whose `budget` is used up asks no more, and ends with what is under way; a later call with
-    a larger one goes on.
+    With `folder`, each result is on disk at once, and a later call with the same tasks resumes,
+    however the last one ended. When the `budget` is used up, no more questions are asked and
+    running ones finish; a later call with a larger budget resumes.
+
+    Raises:
+        SetupError: The folder holds another run, or two tasks have the same key.
     """
     by_key = {task.key: task for task in tasks}
     if len(by_key) < len(tasks):
         raise SetupError("two questions of this run have the same benchmark, id and method")
-    described = {**(settings or {}), "planned": len(tasks)}
-    store = _Folder.opened(folder) if folder else None
+    run_settings = {**(settings or {}), "planned": len(tasks)}
+    store = _RunFolder.open(folder) if folder else None
     try:
-        done: dict[str, Record] = {}
+        finished: dict[str, Record] = {}
         if store:
-            done = _resumed(store.records(), by_key)
-            store.describe(described, by_key)
-        missing = [task for key, task in by_key.items() if key not in done]
-        spent = Spent(budget or Budget(), done.values())
-        paid = takewhile(lambda _: spent.used_up is None, missing)
-        async with contextlib.aclosing(completed(paid, work, concurrency=concurrency)) as stream:
+            finished = _match_records(store.iterate_records(), by_key)
+            store.write_settings(run_settings, by_key)
+        pending = [task for key, task in by_key.items() if key not in finished]
+        tracker = BudgetTracker(budget or RunBudget(), finished.values())
+        affordable = takewhile(lambda _: tracker.exhausted_limit is None, pending)
+        async with contextlib.aclosing(
+            run_concurrently(affordable, work, concurrency=concurrency)
+        ) as stream:
             async for result in stream:
                 if store:
                     store.add(result)
-                done[result.record.key] = result.record
-                spent.add(result.record)
+                finished[result.record.key] = result.record
+                tracker.add(result.record)
                 if progress:
-                    progress(result.record, len(done), len(tasks))
-        records = {key: done[key] for key in by_key if key in done}
+                    progress(result.record, len(finished), len(tasks))
+        records = {key: finished[key] for key in by_key if key in finished}
         if store:
             store.finish(records)
     finally:
         if store:
             store.close()
     name = folder.name if folder else "run"
-    return Run(name, tuple(records.values()), described, folder)
+    return EvaluationRun(name, tuple(records.values()), run_settings, folder)
 
 
-def _resumed(there: Iterable[Record], tasks: Mapping[str, Task]) -> dict[str, Record]:
-    done: dict[str, Record] = {}
-    for record in there:
+def _match_records(records: Iterable[Record], tasks: Mapping[str, Task]) -> dict[str, Record]:
+    finished: dict[str, Record] = {}
+    for record in records:
         task = tasks.get(record.key)
         if task is None:
             continue
@@ -190,62 +205,69 @@ def _resumed(there: Iterable[Record], tasks: Mapping[str, Task]) -> dict[str, Re
                 f"this folder holds a run with other settings, another graph or other questions "
                 f"({record.id!r} differs); name another folder, or delete this one"
             )
-        done[record.key] = record
-    return done
+        finished[record.key] = record
+    return finished
 
 
 @dataclass
-class _Folder:
-    """A run on the disk; a trace is there before its record, so that no record is without one."""
+class _RunFolder:
+    """A run on disk; a trace is written before its record, so every record has one."""
 
     path: Path
-    lock: Lock
+    lock: FolderLock
     lines: LineFile
     traces: LineFile
 
     @classmethod
-    def opened(cls, folder: Path) -> "_Folder":
+    def open(cls, folder: Path) -> "_RunFolder":
         if folder.exists() and not folder.is_dir():
             raise SetupError(f"{folder} is a file; a run is a folder: name another one")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise refused(f"cannot make the folder {folder}", error) from error
-        others = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-        if others - {SETTINGS, RECORDS, TRACES, EXAMPLES} and SETTINGS not in others:
+            raise to_setup_error(f"cannot make the folder {folder}", error) from error
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+        if (
+            names - {SETTINGS_FILE, RECORDS_FILE, TRACES_FILE, EXAMPLES_FOLDER}
+            and SETTINGS_FILE not in names
+        ):
             raise SetupError(f"{folder} is not empty and holds no run; name another folder")
-        with contextlib.ExitStack() as undo:
-            lock = Lock(folder / ".lock")
-            undo.callback(lock.release)
-            for name in (SETTINGS, RECORDS, TRACES):
-                for left in folder.glob(f".{name}.*"):
-                    left.unlink()
-            lines = LineFile(folder / RECORDS, name="key")
-            undo.callback(lines.close)
-            traces = LineFile(folder / TRACES, name="key", keep=False)
-            undo.pop_all()
+        with contextlib.ExitStack() as cleanup:
+            lock = FolderLock(folder / ".lock")
+            cleanup.callback(lock.release)
+            for name in (SETTINGS_FILE, RECORDS_FILE, TRACES_FILE):
+                for stale_file in folder.glob(f".{name}.*"):
+                    stale_file.unlink()
+            lines = LineFile(folder / RECORDS_FILE, id_key="key")
+            cleanup.callback(lines.close)
+            traces = LineFile(folder / TRACES_FILE, id_key="key", keep_lines=False)
+            cleanup.pop_all()
         return cls(folder, lock, lines, traces)
 
-    def describe(self, settings: Mapping[str, object], keys: Iterable[str]) -> None:
-        """Write what this run is; that it was begun earlier, and holds more, stays."""
-        planned = len({*keys, *self.lines.lines})
-        path = self.path / SETTINGS
-        before = read_settings(self.path) if path.exists() else {}
-        first = {"created": before["created"]} if "created" in before else {}
-        text = json.dumps({**settings, **first, "planned": planned}, ensure_ascii=False, indent=1)
-        with replaced(path) as file:
+    def write_settings(self, settings: Mapping[str, object], keys: Iterable[str]) -> None:
+        """Write the settings of this run; keep the creation time of an earlier call."""
+        planned_count = len({*keys, *self.lines.lines})
+        path = self.path / SETTINGS_FILE
+        previous_settings = read_settings(self.path) if path.exists() else {}
+        creation_fields = (
+            {"created": previous_settings["created"]} if "created" in previous_settings else {}
+        )
+        text = json.dumps(
+            {**settings, **creation_fields, "planned": planned_count}, ensure_ascii=False, indent=1
+        )
+        with replace_file(path) as file:
             file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
 
-    def records(self) -> Iterable[Record]:
+    def iterate_records(self) -> Iterable[Record]:
         for line in self.lines.lines.values():
             try:
-                yield Record.of_json(line)
+                yield Record.from_json(line)
             except TypeError as error:
                 raise SetupError(f"{self.lines.path} holds no records of a run: {error}") from error
 
     def add(self, result: Done) -> None:
-        self.traces.append(result.detail.json())
-        self.lines.append(result.record.json())
+        self.traces.append(result.detail.to_json())
+        self.lines.append(result.record.to_json())
 
     def finish(self, records: Mapping[str, Record]) -> None:
         self.lines.reorder(records)

@@ -20,16 +20,16 @@ from pathlib import Path
 from statistics import fmean
 
 from askgraph.errors import SetupError
-from askgraph.evaluation.reports.sheet import Cell, Column, Sheet, columns_of
+from askgraph.evaluation.reports.sheet import Cell, Sheet, SheetColumn, build_columns
 from askgraph.evaluation.reports.statistics import Interval
 from askgraph.evaluation.runs import Record
-from askgraph.graph.boundaries import INDIVIDUALS, SCHEMA
+from askgraph.graph.boundaries import INDIVIDUAL_BOUNDARIES, SCHEMA_BOUNDARIES
 from askgraph.trace import Usage
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One representation: the boundaries of what is shown, and what the graph says besides."""
+    """One representation: the boundaries of displayed entities, and additions to the graph."""
 
     number: int
     individuals: str = "outgoing"
@@ -40,37 +40,41 @@ class Experiment:
 
     @property
     def variant(self) -> str:
-        """The name of the variant of the graph: what it says besides, or "plain"."""
+        """Name of the graph's variant: its additions, or "plain"."""
         kinds = ("inverse", "shortcuts", "comments")
         return "-".join(kind for kind in kinds if getattr(self, kind)) or "plain"
 
 
-_OUT, _NEAR, _ALL = ("outgoing",) * 2, ("neighbourhood",) * 2, ("neighbourhood", "specific")
+_OUTGOING, _NEIGHBOURHOOD, _SPECIFIC = (
+    ("outgoing",) * 2,
+    ("neighbourhood",) * 2,
+    ("neighbourhood", "specific"),
+)
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    Experiment(1, *_OUT),
-    Experiment(2, *_NEAR),
+    Experiment(1, *_OUTGOING),
+    Experiment(2, *_NEIGHBOURHOOD),
     Experiment(3, "outgoing", "specific"),
-    Experiment(4, *_ALL),
-    Experiment(5, *_OUT, inverse=True),
-    Experiment(6, *_ALL, inverse=True),
-    Experiment(7, *_OUT, shortcuts=True),
-    Experiment(8, *_ALL, shortcuts=True),
-    Experiment(9, *_OUT, inverse=True, shortcuts=True),
-    Experiment(10, *_ALL, inverse=True, shortcuts=True),
-    Experiment(11, *_OUT, comments=True),
-    Experiment(12, *_ALL, comments=True),
-    Experiment(13, *_ALL, inverse=True, shortcuts=True, comments=True),
+    Experiment(4, *_SPECIFIC),
+    Experiment(5, *_OUTGOING, inverse=True),
+    Experiment(6, *_SPECIFIC, inverse=True),
+    Experiment(7, *_OUTGOING, shortcuts=True),
+    Experiment(8, *_SPECIFIC, shortcuts=True),
+    Experiment(9, *_OUTGOING, inverse=True, shortcuts=True),
+    Experiment(10, *_SPECIFIC, inverse=True, shortcuts=True),
+    Experiment(11, *_OUTGOING, comments=True),
+    Experiment(12, *_SPECIFIC, comments=True),
+    Experiment(13, *_SPECIFIC, inverse=True, shortcuts=True, comments=True),
 )
 """The thirteen experiments of the paper."""
 
 Figures = tuple[tuple[float, float] | None, ...]
-"""The share of exact matches and the mean F1, of all questions and then of those with each tag."""
+"""The share of exact matches and the mean F1, over all questions, then per tag."""
 
 
 @dataclass(frozen=True)
-class Published:
-    """A line of a file of published scores: which experiment and question, and what it scored."""
+class PublishedScore:
+    """A line of a file of published scores: experiment, question, exact match and F1."""
 
     experiment: int
     question: str
@@ -79,25 +83,31 @@ class Published:
 
 
 def read_experiments(path: Path) -> tuple[Experiment, ...]:
-    """Read experiments from a file, numbered in its order; `SetupError` for what is wrong."""
+    """Read experiments from a file, numbered in its order.
+
+    Raises:
+        SetupError: The file is invalid.
+    """
     try:
-        listed = tomllib.loads(path.read_text(encoding="utf-8")).get("experiment", [])
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("experiment", [])
     except (OSError, ValueError) as error:
         raise SetupError(f"the experiments {path} cannot be read: {error}") from error
-    if not isinstance(listed, list) or not listed:
+    if not isinstance(entries, list) or not entries:
         raise SetupError(f"{path}: write [[experiment]] for each, with two brackets")
-    return tuple(_experiment(path, number, table) for number, table in enumerate(listed, 1))
+    return tuple(_parse_experiment(path, number, table) for number, table in enumerate(entries, 1))
 
 
-def read_published(path: Path) -> tuple[Published, ...]:
-    """Read lines of JSON with `exp`, `id`, `em` and `f1`, packed (.gz) or not."""
-    opened = gzip.open if path.suffix == ".gz" else open
+def read_published_scores(path: Path) -> tuple[PublishedScore, ...]:
+    """Read JSON lines with `exp`, `id`, `em` and `f1`, gzipped or not."""
+    open_file = gzip.open if path.suffix == ".gz" else open
     try:
-        with opened(path, "rt", encoding="utf-8") as file:
+        with open_file(path, "rt", encoding="utf-8") as file:
             lines = [json.loads(line) for line in file if line.strip()]
         return tuple(
-            Published(int(one["exp"]), str(one["id"]), float(one["em"]), float(one["f1"]))
-            for one in lines
+            PublishedScore(
+                int(entry["exp"]), str(entry["id"]), float(entry["em"]), float(entry["f1"])
+            )
+            for entry in lines
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(
@@ -106,30 +116,32 @@ def read_published(path: Path) -> tuple[Published, ...]:
         ) from error
 
 
-def figures_of(records: Sequence[Record], metric: str, tags: Sequence[str]) -> Figures:
+def compute_figures(records: Sequence[Record], metric: str, tags: Sequence[str]) -> Figures:
     """Return the figures of runs; all repetitions of a question count."""
-    scored = [
-        (float(record.score(metric).f1 == 1), record.score(metric).f1, record.tags)
+    scores = [
+        (float(record.get_score(metric).f1 == 1), record.get_score(metric).f1, record.tags)
         for record in records
         if not record.unanswerable
     ]
-    return _figures(scored, tags)
+    return _compute_means(scores, tags)
 
 
-def published_figures(
-    published: Iterable[Published], tags_of: Mapping[str, Sequence[str]], tags: Sequence[str]
+def compute_published_figures(
+    published: Iterable[PublishedScore], tags_of: Mapping[str, Sequence[str]], tags: Sequence[str]
 ) -> Figures:
-    """Return the figures of published scores of one experiment; `tags_of` has the questions' tags.
+    """Return the figures of published scores of one experiment; other questions are ignored.
 
-    Scores of other questions are left out.
+    `tags_of` holds the tags of each question.
     """
-    scored = [
-        (one.em, one.f1, tags_of[one.question]) for one in published if one.question in tags_of
+    scores = [
+        (score.em, score.f1, tags_of[score.question])
+        for score in published
+        if score.question in tags_of
     ]
-    return _figures(scored, tags)
+    return _compute_means(scores, tags)
 
 
-def study_sheet(
+def build_study_sheet(
     title: str,
     results: Mapping[Experiment, Figures],
     tags: Sequence[str],
@@ -139,65 +151,77 @@ def study_sheet(
     costs: Mapping[Experiment, tuple[Interval, Usage]] | None = None,
     notes: Sequence[str] = (),
 ) -> Sheet:
-    """Return the table: an experiment a row; with published figures these beside ours.
+    """Build the table of a study: one row per experiment, published figures beside ours.
 
-    Without `boundaries` the columns that name them are left out, and of experiments that differ in
-    nothing else each has its row still. `costs` add the interval of the mean F1 and what was spent.
+    Without `boundaries` their columns show "any"; experiments that differ in boundaries only keep
+    a row each. `costs` add the interval of the mean F1 and the cost.
     """
-    columns = [Column("no.", "count"), Column("individuals"), Column("schema")]
-    columns += [Column("inverse"), Column("shortcuts"), Column("comments")]
-    for part in ("all", *tags):
+    columns = [SheetColumn("no.", "count"), SheetColumn("individuals"), SheetColumn("schema")]
+    columns += [SheetColumn("inverse"), SheetColumn("shortcuts"), SheetColumn("comments")]
+    for subset in ("all", *tags):
         for measure in ("EM", "F1"):
-            columns.append(Column(f"{part} {measure}", "share"))
+            columns.append(SheetColumn(f"{subset} {measure}", "share"))
             if published is not None:
-                columns.append(Column("published", "share"))
+                columns.append(SheetColumn("published", "share"))
     if costs is not None:
-        columns += [Column("95 % of F1"), *columns_of("count", "calls", "tokens")]
-        columns.append(Column("seconds", "number"))
+        columns += [SheetColumn("95 % of F1"), *build_columns("count", "calls", "tokens")]
+        columns.append(SheetColumn("seconds", "number"))
     rows = [
         (
-            one.number,
-            one.individuals if boundaries else "any",
-            one.schema if boundaries else "any",
-            *("x" if on else "" for on in (one.inverse, one.shortcuts, one.comments)),
-            *_cells(figures, None if published is None else published.get(one.number, ())),
-            *(_spent(*costs[one]) if costs is not None else ()),
+            experiment.number,
+            experiment.individuals if boundaries else "any",
+            experiment.schema if boundaries else "any",
+            *(
+                "x" if is_set else ""
+                for is_set in (experiment.inverse, experiment.shortcuts, experiment.comments)
+            ),
+            *_build_cells(
+                figures, None if published is None else published.get(experiment.number, ())
+            ),
+            *(_build_cost_cells(*costs[experiment]) if costs is not None else ()),
         )
-        for one, figures in results.items()
+        for experiment, figures in results.items()
     ]
     return Sheet(title, tuple(columns), tuple(rows), tuple(notes))
 
 
-def _experiment(path: Path, number: int, table: Mapping[str, object]) -> Experiment:
-    kinds = {"individuals": INDIVIDUALS, "schema": SCHEMA}
+def _parse_experiment(path: Path, number: int, table: Mapping[str, object]) -> Experiment:
+    kinds = {"individuals": INDIVIDUAL_BOUNDARIES, "schema": SCHEMA_BOUNDARIES}
     for key, value in table.items():
-        wrong = key not in Experiment.__dataclass_fields__ or key == "number"
-        if wrong or not (isinstance(value, bool) if key not in kinds else value in kinds[key]):
+        is_unknown = key not in Experiment.__dataclass_fields__ or key == "number"
+        if is_unknown or not (isinstance(value, bool) if key not in kinds else value in kinds[key]):
             raise SetupError(
                 f"{path}: [[experiment]] {number}: {key} = {value!r} is wrong; there are "
-                f"individuals ({', '.join(INDIVIDUALS)}), schema ({', '.join(SCHEMA)}), and "
+                f"individuals ({', '.join(INDIVIDUAL_BOUNDARIES)}), schema "
+                f"({', '.join(SCHEMA_BOUNDARIES)}), and "
                 "inverse, shortcuts and comments, true or false"
             )
     return Experiment(number, **table)  # type: ignore[arg-type]
 
 
-def _figures(scored: Sequence[tuple[float, float, Sequence[str]]], tags: Sequence[str]) -> Figures:
-    found: list[tuple[float, float] | None] = []
+def _compute_means(
+    scored: Sequence[tuple[float, float, Sequence[str]]], tags: Sequence[str]
+) -> Figures:
+    figures: list[tuple[float, float] | None] = []
     for tag in (None, *tags):
-        ones = [one for one in scored if tag is None or tag in one[2]]
-        found.append((fmean(o[0] for o in ones), fmean(o[1] for o in ones)) if ones else None)
-    return tuple(found)
+        tagged = [score for score in scored if tag is None or tag in score[2]]
+        figures.append(
+            (fmean(score[0] for score in tagged), fmean(score[1] for score in tagged))
+            if tagged
+            else None
+        )
+    return tuple(figures)
 
 
-def _spent(interval: Interval, usage: Usage) -> tuple[Cell, ...]:
-    between = f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
-    return between, usage.llm_calls, usage.input_tokens + usage.output_tokens, usage.seconds
+def _build_cost_cells(interval: Interval, usage: Usage) -> tuple[Cell, ...]:
+    interval_text = f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
+    return interval_text, usage.llm_calls, usage.input_tokens + usage.output_tokens, usage.seconds
 
 
-def _cells(ours: Figures, published: Figures | None) -> Iterable[Cell]:
-    for at, one in enumerate(ours):
-        other = published[at] if published and at < len(published) else None
+def _build_cells(ours: Figures, published: Figures | None) -> Iterable[Cell]:
+    for index, figure in enumerate(ours):
+        published_figure = published[index] if published and index < len(published) else None
         for measure in (0, 1):
-            yield one[measure] if one else None
+            yield figure[measure] if figure else None
             if published is not None:
-                yield other[measure] if other else None
+                yield published_figure[measure] if published_figure else None

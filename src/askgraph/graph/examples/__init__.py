@@ -1,8 +1,8 @@
-"""Examples: questions with their queries, and which of them are like a question.
+"""Examples: questions with their queries, and search for similar ones.
 
-The outcome of a query is a count and a digest, the same for one result at any time and place: rows
-are compared without their order, numbers to nine digits, blank nodes by being blank, since two
-engines differ in all of these without meaning anything else.
+The outcome of a query is a count and a digest, equal for equal results at any time and place: rows
+are compared without order, numbers to nine digits, and all blank nodes are equal, because engines
+differ in these details.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ Origin = Choice["written", "confirmed", "generated"]
 
 @dataclass(frozen=True)
 class Wording:
-    """One way to ask a question; the language is a BCP 47 tag, None if it is not known."""
+    """One way to ask a question; the language is a BCP 47 tag, None if unknown."""
 
     text: str
     language: str | None = None
@@ -39,13 +39,16 @@ class Wording:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The result of a query when its answer was confirmed, or when it was generated.
+    """The result of a query when its answer was confirmed or generated.
 
-    `when` is a time in ISO 8601, `graph` the graph's name in its workspace, `snapshot` what told
-    its content from any other. `rows` counts solutions or triples (1 for ASK); `digest` is that of
-    `askgraph.graph.examples`, None if the result was cut off. `by` names who
-    confirmed it or, of a generated example, the language model that worded it; None if nobody
-    said.
+    Attributes:
+        when: Time, in ISO 8601.
+        graph: Name of the graph in its workspace.
+        snapshot: Identifies the graph's content at that time.
+        rows: Number of solutions or triples (1 for ASK).
+        digest: Digest of the result (see `askgraph.graph.examples`); None if it was cut off.
+        by: Who confirmed it, or the language model that worded a generated example; None if
+            unknown.
     """
 
     when: str
@@ -60,9 +63,17 @@ class Confirmation:
 class QueryExample:
     """A question and a query that answers it.
 
-    `others` are further wordings of the question. `iri` names the example. `targets` are the
-    addresses of the endpoints that the query is for, `federates_with` those that it calls by
-    SERVICE. A written example has no `confirmation`.
+    Attributes:
+        question: The question.
+        query: The query.
+        language: BCP 47 tag of the question, None if unknown.
+        others: Further wordings of the question.
+        iri: IRI of the example.
+        keywords: Keywords.
+        targets: Addresses of the endpoints that the query is for.
+        federates_with: Endpoints that the query calls by SERVICE.
+        origin: How the example came about.
+        confirmation: The confirmed result; None for written examples.
     """
 
     question: str
@@ -78,55 +89,56 @@ class QueryExample:
 
     @property
     def wordings(self) -> tuple[Wording, ...]:
-        """All wordings, that of `question` first."""
+        """All wordings, starting with `question`."""
         return (Wording(self.question, self.language), *self.others)
 
     @property
     def form(self) -> str:
-        """SELECT, ASK, CONSTRUCT or DESCRIBE; empty if the query is none of them."""
+        """SELECT, ASK, CONSTRUCT or DESCRIBE; empty for an invalid query."""
         return form_of(self.query)
 
 
 @dataclass(frozen=True)
-class Unread:
-    """An item that is no example, with its place and the reason."""
+class SkippedItem:
+    """An item that is not an example, with its position and the reason."""
 
     place: str
     reason: str
 
 
 @dataclass(frozen=True)
-class Collection:
+class ExampleCollection:
     """The content of a source: its examples in order, and the items that could not be read."""
 
     examples: tuple[QueryExample, ...]
-    unread: tuple[Unread, ...] = ()
+    skipped: tuple[SkippedItem, ...] = ()
 
 
 def read_examples(path: Path) -> tuple[QueryExample, ...]:
-    """Read a `questions.jsonl` file; questions without a query are left out.
+    """Read a `questions.jsonl` file, skipping questions without a query.
 
-    Raises `SetupError`, with the line, for what is no question.
+    Raises:
+        SetupError: A line is invalid; the message names it.
     """
-    from askgraph.graph.archives import text_of
+    from askgraph.graph.archives import read_text
 
     try:
-        lines = text_of(path).split("\n")
+        lines = read_text(path).split("\n")
     except SetupError as error:
         raise SetupError(f"cannot read the examples {path}: {error}") from error
-    found = []
+    examples = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            found.append(_example(json.loads(line)))
+            examples.append(_parse_example(json.loads(line)))
         except ValueError as error:
             raise SetupError(f"{path}, line {number}: no example: {error}") from error
-    return tuple(example for example in found if example.query)
+    return tuple(example for example in examples if example.query)
 
 
-def _example(record: object) -> QueryExample:
-    """Return the example of a line; without a query if it has none."""
+def _parse_example(record: object) -> QueryExample:
+    """Parse an example from a record; its query may be empty."""
     if not isinstance(record, dict):
         raise ValueError("it is no JSON object")
     values = [record.get(key) for key in ("question", "sparql", "lang")]
@@ -139,43 +151,43 @@ def _example(record: object) -> QueryExample:
 
 
 Result = SelectResult | GraphResult | bool
-_EXACT = 2.0**53  # whole numbers above it are compared by their digits
+_MAX_EXACT_NUMBER = 2.0**53  # whole numbers above it are compared by their digits
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The number of solutions or triples (1 for ASK), and their digest if none was cut off."""
+class ResultDigest:
+    """The number of solutions or triples (1 for ASK), and their digest unless truncated."""
 
     rows: int
     digest: str | None
 
 
-def outcome_of(result: Result) -> Outcome:
+def digest_result(result: Result) -> ResultDigest:
     """Return the count and the digest of a result."""
     match result:
         case bool():
-            return Outcome(1, _digest([str(result).lower()]))
+            return ResultDigest(1, _hash_rows([str(result).lower()]))
         case SelectResult():
-            rows = [" ".join(map(_plain, row)) for row in result.rows]
+            rows = [" ".join(map(_normalize_term, row)) for row in result.rows]
         case GraphResult():
-            rows = list(map(_plain_triple, result.triples))
-    return Outcome(len(rows), None if result.truncated else _digest(rows))
+            rows = list(map(_normalize_triple, result.triples))
+    return ResultDigest(len(rows), None if result.truncated else _hash_rows(rows))
 
 
-def what_changed(before: Confirmation, now: Outcome) -> str | None:
-    """Return how a result differs from the one that was confirmed, None if it is the same.
+def describe_change(before: Confirmation, now: ResultDigest) -> str | None:
+    """Describe how a result differs from the confirmed one; None if it is the same.
 
-    `more rows`, `fewer rows` and `no rows` come with both counts, `other values` without. If
-    either was cut off, only the counts are compared.
+    `more rows`, `fewer rows` and `no rows` come with both counts, `other values` without. If either
+    result was cut off, only the counts are compared.
     """
     if now.rows == before.rows:
-        same = before.digest is None or now.digest is None or before.digest == now.digest
-        return None if same else "other values"
+        is_same = before.digest is None or now.digest is None or before.digest == now.digest
+        return None if is_same else "other values"
     change = "no" if not now.rows else "more" if now.rows > before.rows else "fewer"
     return f"{change} rows: {before.rows} then, {now.rows} now"
 
 
-def _plain(term: Term | None) -> str:
+def _normalize_term(term: Term | None) -> str:
     match term:
         case None:
             return "-"
@@ -186,115 +198,125 @@ def _plain(term: Term | None) -> str:
                 value = float(term.value)
             except ValueError:
                 return term.value
-            if abs(value) >= _EXACT:
+            if abs(value) >= _MAX_EXACT_NUMBER:
                 return term.value
             return f"{value:.0f}" if value.is_integer() else f"{value:.9g}"
         case Triple():
-            return f"<<{_plain_triple(term)}>>"
+            return f"<<{_normalize_triple(term)}>>"
         case _:
             return str(term)
 
 
-def _plain_triple(triple: Triple) -> str:
-    return " ".join(map(_plain, (triple.subject, triple.predicate, triple.object)))
+def _normalize_triple(triple: Triple) -> str:
+    return " ".join(map(_normalize_term, (triple.subject, triple.predicate, triple.object)))
 
 
-def _digest(rows: list[str]) -> str:
-    counted = sorted(Counter(rows).items())
-    text = "\n".join(f"{count} {row}" for row, count in counted)
+def _hash_rows(rows: list[str]) -> str:
+    sorted_counts = sorted(Counter(rows).items())
+    text = "\n".join(f"{count} {row}" for row, count in sorted_counts)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def similar_examples(
+def rank_examples(
     question: str, examples: Sequence[QueryExample], *, limit: int = 3, embedder: str = ""
 ) -> list[tuple[QueryExample, float]]:
-    """Return the examples most similar to a question, with their `similarities`.
+    """Return the examples most similar to a question, with scores by `compute_similarities`.
 
-    With an `embedder` (see `askgraph.index.embeddings`) that is the cosine of their vectors. Of
-    several wordings that of the nearest counts. Equal ones stay in the order given. Raises
-    `SetupError` for an embedder that there is not, `ServiceError` if its server fails.
+    With an `embedder` (see `askgraph.index.embeddings`) scores are cosines of vectors. The best of
+    several wordings counts. Ties keep the given order.
+
+    Raises:
+        SetupError: The embedder does not exist.
+        ServiceError: The embedder's server fails.
     """
-    owners = [at for at, example in enumerate(examples) for _ in example.wordings]
+    example_indices = [index for index, example in enumerate(examples) for _ in example.wordings]
     texts = [wording.text for example in examples for wording in example.wordings]
     scores = [0.0] * len(examples)
-    alike = cosines(question, texts, embedder) if embedder else similarities(question, texts)
-    for owner, score in zip(owners, alike, strict=True):
+    text_scores = (
+        compute_cosines(question, texts, embedder)
+        if embedder
+        else compute_similarities(question, texts)
+    )
+    for owner, score in zip(example_indices, text_scores, strict=True):
         scores[owner] = max(scores[owner], score)
-    best = sorted(range(len(examples)), key=lambda at: -scores[at])[:limit]
-    return [(examples[at], scores[at]) for at in best]
+    best = sorted(range(len(examples)), key=lambda index: -scores[index])[:limit]
+    return [(examples[index], scores[index]) for index in best]
 
 
-def similarities(question: str, texts: Sequence[str]) -> list[float]:
-    """Return how similar a question is to each text, between 0 and 1.
+def compute_similarities(question: str, texts: Sequence[str]) -> list[float]:
+    """Return the similarity of a question to each text, between 0 and 1.
 
-    Similarity is by characters: half of it of the words in their order, half of the words that both
-    have, whatever their order. A text with the same words has 1.
+    The mean of two character-based scores: of the words in order, and of the common words in any
+    order. A text with the same words has 1.
     """
     if not texts:
         return []
-    wanted, plain = _letters(question), [_letters(text) for text in texts]
-    ordered, shared = (
-        process.cdist([wanted], plain, scorer=scorer)[0].tolist()
+    question_words, text_words = _stem_words(question), [_stem_words(text) for text in texts]
+    order_scores, set_scores = (
+        process.cdist([question_words], text_words, scorer=scorer)[0].tolist()
         for scorer in (fuzz.ratio, fuzz.token_set_ratio)
     )
     return [
-        1.0 if text == wanted else (one + other) / 200
-        for text, one, other in zip(plain, ordered, shared, strict=True)
+        1.0 if text == question_words else (order_score + set_score) / 200
+        for text, order_score, set_score in zip(text_words, order_scores, set_scores, strict=True)
     ]
 
 
-def cosines(text: str, texts: Sequence[str], embedder: str) -> list[float]:
-    """Return the cosine of a text's vector and that of each of some texts, between -1 and 1."""
+def compute_cosines(text: str, texts: Sequence[str], embedder: str) -> list[float]:
+    """Return the cosine between the vectors of a text and of each other text, from -1 to 1."""
     unit = unit_length(kept_embedder(embedder).embed([text, *texts]))
-    found: list[float] = (unit[1:] @ unit[0]).tolist()
-    return found
+    scores: list[float] = (unit[1:] @ unit[0]).tolist()
+    return scores
 
 
-def random_examples(
+def sample_examples(
     question: str, examples: Sequence[QueryExample], *, limit: int = 3
 ) -> list[QueryExample]:
-    """Return some of the examples by chance; the same ones for the same question."""
+    """Return a random sample of the examples, the same for the same question."""
     return Random(question).sample(list(examples), min(limit, len(examples)))
 
 
-def _letters(text: str) -> str:
+def _stem_words(text: str) -> str:
     return " ".join(stem(token) for token in tokens(text)) or text
 
 
 _QUOTES = str.maketrans("‘’‚“”„«»`´", "'''\"\"\"\"\"''")
 
 
-def confirmed_repeat(
+def find_confirmed(
     question: str, language: str | None, examples: Sequence[QueryExample]
 ) -> QueryExample | None:
-    """Return the confirmed example of the same question, the one confirmed last of several.
+    """Return the latest confirmed example of the same question, or None.
 
-    Questions are the same if their words are, in one order and one language; letter case, white
-    space, the kind of quotation marks and the punctuation at the end do not count. A question that
-    is only similar is another one. A language that is not known may be any.
+    Questions are equal if they have the same words in the same order and language; letter case,
+    white space, the kind of quotation marks and final punctuation are ignored. An unknown language
+    equals any.
     """
-    wanted = plain_question(question)
-    found = [
+    normalized = normalize_question(question)
+    matches = [
         example
         for example in examples
         if example.origin == "confirmed"
         and any(
-            plain_question(wording.text) == wanted and same_language(language, wording.language)
+            normalize_question(wording.text) == normalized
+            and is_same_language(language, wording.language)
             for wording in example.wordings
         )
     ]
     return max(
-        found, key=lambda one: one.confirmation.when if one.confirmation else "", default=None
+        matches,
+        key=lambda match: match.confirmation.when if match.confirmation else "",
+        default=None,
     )
 
 
-def plain_question(text: str) -> str:
-    """Return a question as it is compared with others, the same for all its spellings."""
+def normalize_question(text: str) -> str:
+    """Normalize a question for comparison, equal for all spellings."""
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES)
     return " ".join(folded.split()).rstrip(" ?!.。？！؟;…").lstrip("¿¡ ")
 
 
-def same_language(one: str | None, other: str | None) -> bool:
-    """Return whether two tags are of one language, whatever its region; unknown may be any."""
-    bases = [tag.lower().partition("-")[0] for tag in (one, other) if tag]
+def is_same_language(first: str | None, second: str | None) -> bool:
+    """Return whether two tags are of one language in any region; an unknown one equals any."""
+    bases = [tag.lower().partition("-")[0] for tag in (first, second) if tag]
     return len(set(bases)) < 2

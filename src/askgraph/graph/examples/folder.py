@@ -1,7 +1,7 @@
-"""Examples in a folder of Turtle files, one an example, as a version control system likes them.
+"""Store examples in a folder of Turtle files, one per example, for version control.
 
 They are SHACL executables, which read back as the same examples. Prefixes are declared once and
-left out of the queries, if leaving them out loses nothing. The same examples give the same bytes.
+removed from the queries where that loses nothing. The output is deterministic.
 """
 
 import html
@@ -14,22 +14,28 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.atomic_files import write_whole
+from askgraph.atomic_files import write_text_atomically
 from askgraph.errors import SetupError
-from askgraph.graph.archives import text_of
-from askgraph.graph.examples import Confirmation, QueryExample, Wording, plain_question
+from askgraph.graph.archives import read_text
+from askgraph.graph.examples import Confirmation, QueryExample, Wording, normalize_question
 from askgraph.graph.examples import shacl as terms
-from askgraph.graph.examples.shacl import PREFIXES, executables, plain, prefixes_beside, read_shacl
+from askgraph.graph.examples.shacl import (
+    PREFIXES_FILE,
+    iterate_executables,
+    read_shacl,
+    read_surrounding_prefixes,
+    strip_html,
+)
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.sparql.rdf_files import parsed, turtle_text
 
-_LONGEST = 60
+_MAX_NAME_CHARACTERS = 60
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredExample:
     """An example with its file; `id` is the file's name without `.ttl`."""
 
     id: str
@@ -39,108 +45,120 @@ class Stored:
 
 @dataclass(frozen=True)
 class ExampleFolder:
-    """A folder of examples; `prefixes.ttl` in it declares what their queries leave out.
+    """A folder of examples; its `prefixes.ttl` declares the prefixes of their queries.
 
-    Whoever writes to it keeps other processes from doing so at the same time.
+    Writers must keep other processes from writing at the same time.
     """
 
     path: Path
 
-    def stored(self) -> tuple[Stored, ...]:
-        """Return all examples, sorted by file; none if there is no folder.
+    def list_examples(self) -> tuple[StoredExample, ...]:
+        """Return all examples, sorted by file; empty if the folder does not exist.
 
-        Raises `SetupError` if a file holds anything else: it was written by hand.
+        Raises:
+            SetupError: A file has other content, probably after manual editing.
         """
-        return tuple(self._read()) if self.path.is_dir() else ()
+        return tuple(self._iterate_examples()) if self.path.is_dir() else ()
 
-    def add(self, examples: Sequence[QueryExample]) -> tuple[Stored, ...]:
-        """Write examples, each whole; one with the IRI of another takes its place.
+    def add(self, examples: Sequence[QueryExample]) -> tuple[StoredExample, ...]:
+        """Write examples atomically; an example with an existing IRI replaces the old one.
 
-        Raises `SetupError` if that one shares its file with others, before anything is written.
-        An example without an IRI gets one. Prefixes are only ever added, so that the files that are
-        there keep their meaning.
+        An example without an IRI gets one. Prefixes are only added, so that existing files keep
+        their meaning.
+
+        Raises:
+            SetupError: An example to replace shares its file with others; nothing is written.
         """
         self.path.mkdir(parents=True, exist_ok=True)
-        for left in self.path.glob(".*.ttl.*"):  # half-written by a process that was killed
-            left.unlink()
-        there, new = self.stored(), [named(example) for example in examples]
-        stems = list(_stems(new, there))
-        file = self.path / PREFIXES
-        known = parsed(text_of(file), str(file))[0].declared() if file.is_file() else {}
-        declared = shared_prefixes([*(one.example for one in there), *new]) | known
-        if declared != known:
-            write_whole(self.path / PREFIXES, declarations(declared))
-        written = []
+        for leftover in self.path.glob(".*.ttl.*"):  # half-written by a process that was killed
+            leftover.unlink()
+        existing, new = self.list_examples(), [ensure_iri(example) for example in examples]
+        stems = list(_choose_stems(new, existing))
+        file = self.path / PREFIXES_FILE
+        current_prefixes = (
+            parsed(read_text(file), str(file))[0].declared() if file.is_file() else {}
+        )
+        prefixes = collect_prefixes([*(item.example for item in existing), *new]) | current_prefixes
+        if prefixes != current_prefixes:
+            write_text_atomically(self.path / PREFIXES_FILE, format_declarations(prefixes))
+        stored = []
         for example, stem in zip(new, stems, strict=True):
             path = self.path / f"{stem}.ttl"
-            write_whole(path, example_turtle(example, declared))
-            written.append(Stored(stem, path, example))
-        return tuple(written)
+            write_text_atomically(path, format_example(example, prefixes))
+            stored.append(StoredExample(stem, path, example))
+        return tuple(stored)
 
-    def remove(self, stored: Stored) -> None:
-        """Delete an example's file; `SetupError` if the file holds others too."""
-        if sum(1 for _ in executables(stored.path)) > 1:
+    def remove(self, stored: StoredExample) -> None:
+        """Delete an example's file; raises `SetupError` if the file has several examples."""
+        if sum(1 for _ in iterate_executables(stored.path)) > 1:
             raise SetupError(f"{stored.path} holds several examples: take this one out by hand")
         stored.path.unlink()
 
-    def _read(self) -> Iterator[Stored]:
-        declared = prefixes_beside(self.path / PREFIXES)
+    def _iterate_examples(self) -> Iterator[StoredExample]:
+        prefixes = read_surrounding_prefixes(self.path / PREFIXES_FILE)
         for path in sorted(self.path.glob("*.ttl")):
-            if path.name == PREFIXES:
+            if path.name == PREFIXES_FILE:
                 continue
-            found = read_shacl(path, declared=declared)
-            for unread in found.unread:
+            collection = read_shacl(path, prefixes=prefixes)
+            for unread in collection.skipped:
                 raise SetupError(f"{unread.place}: {unread.reason}; mend it, or take it away")
-            for number, example in enumerate(found.examples, start=1):
-                name = path.stem if len(found.examples) == 1 else f"{path.stem}#{number}"
-                yield Stored(name, path, example)
+            for number, example in enumerate(collection.examples, start=1):
+                name = path.stem if len(collection.examples) == 1 else f"{path.stem}#{number}"
+                yield StoredExample(name, path, example)
 
 
-def named(example: QueryExample) -> QueryExample:
-    """Return the example with an IRI: a `urn:uuid:` that the same question always gets."""
+def ensure_iri(example: QueryExample) -> QueryExample:
+    """Return the example with an IRI: a `urn:uuid:` derived from the question if it has none."""
     if example.iri:
         return example
-    text = f"{(example.language or '').lower()} {plain_question(example.question)}"
+    text = f"{(example.language or '').lower()} {normalize_question(example.question)}"
     return replace(example, iri=uuid.uuid5(uuid.NAMESPACE_OID, text).urn)
 
 
-def _stems(examples: Sequence[QueryExample], there: Sequence[Stored]) -> Iterator[str]:
-    """File names: those they have, else as the IRIs say, numbered if two would have the same."""
-    shared = {path for path, number in Counter(one.path for one in there).items() if number > 1}
-    places = {one.example.iri: one.path for one in there if one.example.iri}
-    taken = {
-        one.path.stem.casefold(): None if one.path in shared else one.example.iri for one in there
+def _choose_stems(
+    examples: Sequence[QueryExample], existing: Sequence[StoredExample]
+) -> Iterator[str]:
+    """Yield file names: existing ones, else derived from the IRIs, numbered if they collide."""
+    shared_paths = {
+        path for path, number in Counter(item.path for item in existing).items() if number > 1
     }
-    taken[PREFIXES.removesuffix(".ttl")] = None
+    places = {item.example.iri: item.path for item in existing if item.example.iri}
+    iris_by_stem = {
+        item.path.stem.casefold(): None if item.path in shared_paths else item.example.iri
+        for item in existing
+    }
+    iris_by_stem[PREFIXES_FILE.removesuffix(".ttl")] = None
     for example in examples:
         path = places.get(example.iri or "")
-        if path in shared:
+        if path in shared_paths:
             raise SetupError(f"{path} holds several examples: take this one out by hand")
         if path is not None:
             yield path.stem
             continue
-        name = stem = _stem(example)
+        name = stem = _build_stem(example)
         number = 1
-        while taken.get(stem.casefold(), example.iri) != example.iri:
+        while iris_by_stem.get(stem.casefold(), example.iri) != example.iri:
             number += 1
             stem = f"{name}-{number}"
-        taken[stem.casefold()] = example.iri
+        iris_by_stem[stem.casefold()] = example.iri
         yield stem
 
 
-def _stem(example: QueryExample) -> str:
+def _build_stem(example: QueryExample) -> str:
     iri = example.iri or ""
     if iri.startswith("urn:uuid:"):
-        return f"{_slug(example.question)[:_LONGEST].rstrip('-')}-{iri[9:17]}"
-    return _slug(re.split(r"[#/:]", iri.rstrip("#/"))[-1])[:_LONGEST] or "example"
+        return f"{_format_slug(example.question)[:_MAX_NAME_CHARACTERS].rstrip('-')}-{iri[9:17]}"
+    return (
+        _format_slug(re.split(r"[#/:]", iri.rstrip("#/"))[-1])[:_MAX_NAME_CHARACTERS] or "example"
+    )
 
 
-def _slug(text: str) -> str:
+def _format_slug(text: str) -> str:
     return re.sub(r"[^\w]+", "-", text.lower()).strip("-_")
 
 
-_NODE = "_:prefixes"
-_SHORT = PrefixMap(
+_PREFIX_NODE = "_:prefixes"
+_PREFIXES = PrefixMap(
     {
         "rdfs": voc.RDFS,
         "sh": voc.SH,
@@ -151,78 +169,81 @@ _SHORT = PrefixMap(
         "xsd": voc.XSD,
     }
 )
-_LINE = re.compile(r"PREFIX ([^\s:]*): <([^<>]*)>\n")
+_PREFIX_LINE = re.compile(r"PREFIX ([^\s:]*): <([^<>]*)>\n")
 
 
-def shared_prefixes(examples: Iterable[QueryExample]) -> dict[str, str]:
+def collect_prefixes(examples: Iterable[QueryExample]) -> dict[str, str]:
     """Return the prefixes to declare once for these examples, sorted.
 
-    Of several namespaces under one prefix it is the most frequent. A prefix that a query uses
+    Of several namespaces for one prefix, the most frequent is chosen. A prefix that a query uses
     without declaring it is left out: declaring it would change that query.
     """
     counts: Counter[tuple[str, str]] = Counter()
-    left_open: set[str] = set()
+    undeclared: set[str] = set()
     for example in examples:
         counts.update(lexed(example.query).declared.items())
-        left_open.update(lexed(example.query).undeclared)
-    found: dict[str, str] = {}
+        undeclared.update(lexed(example.query).undeclared)
+    prefixes: dict[str, str] = {}
     for (prefix, namespace), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        if prefix not in left_open:
-            found.setdefault(prefix, namespace)
-    return dict(sorted(found.items()))
+        if prefix not in undeclared:
+            prefixes.setdefault(prefix, namespace)
+    return dict(sorted(prefixes.items()))
 
 
-def document(examples: Sequence[QueryExample]) -> str:
-    """Return one Turtle text with the prefixes of these examples and all of them."""
-    declared = shared_prefixes(examples)
-    head = [_declared(declared)] if declared else []
-    return _with_header([*head, *(_described(example, declared) for example in examples)])
+def format_document(examples: Sequence[QueryExample]) -> str:
+    """Format examples and their prefixes as one Turtle text."""
+    prefixes = collect_prefixes(examples)
+    head = [_format_prefixes(prefixes)] if prefixes else []
+    return _add_header([*head, *(_format_node(example, prefixes) for example in examples)])
 
 
-def declarations(declared: Mapping[str, str]) -> str:
-    """Return a Turtle text that declares prefixes for the examples in the same folder."""
-    return _with_header([_declared(declared)] if declared else [])
+def format_declarations(prefixes: Mapping[str, str]) -> str:
+    """Format a Turtle text that declares prefixes for the examples in the same folder."""
+    return _add_header([_format_prefixes(prefixes)] if prefixes else [])
 
 
-def example_turtle(example: QueryExample, declared: Mapping[str, str]) -> str:
-    """Return one example as a Turtle text, in a folder whose prefixes are declared beside it.
+def format_example(example: QueryExample, prefixes: Mapping[str, str]) -> str:
+    """Format one example as Turtle for a folder that declares the prefixes.
 
-    Raises `SetupError` if it holds an IRI or a language that RDF does not allow.
+    Raises:
+        SetupError: It has an IRI or a language tag that RDF does not permit.
     """
-    return _with_header([_described(example, declared)])
+    return _add_header([_format_node(example, prefixes)])
 
 
-def _with_header(blocks: Sequence[str]) -> str:
+def _add_header(blocks: Sequence[str]) -> str:
     body = "\n".join(f"{block}\n" for block in blocks)
-    used = sorted(prefix for prefix in _SHORT.used_in(body) if prefix in _SHORT.own)
-    lines = "".join(f"@prefix {prefix}: <{_SHORT.namespaces[prefix]}> .\n" for prefix in used)
+    used_prefixes = sorted(prefix for prefix in _PREFIXES.used_in(body) if prefix in _PREFIXES.own)
+    lines = "".join(
+        f"@prefix {prefix}: <{_PREFIXES.namespaces[prefix]}> .\n" for prefix in used_prefixes
+    )
     return f"{lines}\n{body}"
 
 
-def _declared(declared: Mapping[str, str]) -> str:
+def _format_prefixes(prefixes: Mapping[str, str]) -> str:
     entries = (
         f"[ sh:prefix {Literal(prefix)} ; sh:namespace {turtle_text(space)}^^xsd:anyURI ]"
-        for prefix, space in sorted(declared.items())
+        for prefix, space in sorted(prefixes.items())
     )
-    return f"{_NODE} sh:declare\n    " + " ,\n    ".join(entries) + " ."
+    return f"{_PREFIX_NODE} sh:declare\n    " + " ,\n    ".join(entries) + " ."
 
 
-def _described(example: QueryExample, declared: Mapping[str, str]) -> str:
+def _format_node(example: QueryExample, prefixes: Mapping[str, str]) -> str:
     try:
         subject = f"{NamedNode(example.iri)}" if example.iri else "[]"
-        return f"{subject} " + " ;\n    ".join(_statements(example, declared)) + " ."
+        return f"{subject} " + " ;\n    ".join(_format_statements(example, prefixes)) + " ."
     except ValueError as error:
         raise SetupError(f"the example {example.question!r} cannot be written: {error}") from error
 
 
-def _statements(example: QueryExample, declared: Mapping[str, str]) -> Iterator[str]:
-    kind, predicate = terms.WRITTEN_AS.get(example.form, terms.WRITTEN_AS["SELECT"])
-    yield f"a sh:SPARQLExecutable , {_SHORT.shorten(kind)}"
-    yield "rdfs:comment " + " ,\n        ".join(map(_comment, example.wordings))
-    query = _without(example.query, declared)
+def _format_statements(example: QueryExample, prefixes: Mapping[str, str]) -> Iterator[str]:
+    kind, predicate = terms.TERMS_BY_FORM.get(example.form, terms.TERMS_BY_FORM["SELECT"])
+    yield f"a sh:SPARQLExecutable , {_PREFIXES.shorten(kind)}"
+    yield "rdfs:comment " + " ,\n        ".join(map(_format_comment, example.wordings))
+    query = _strip_prefixes(example.query, prefixes)
     if query != example.query:
-        yield f"sh:prefixes {_NODE}"
-    yield f"{_SHORT.shorten(predicate)} {turtle_text(query)}"
+        yield f"sh:prefixes {_PREFIX_NODE}"
+    yield f"{_PREFIXES.shorten(predicate)} {turtle_text(query)}"
     if example.keywords:
         yield "schema:keywords " + " , ".join(map(turtle_text, example.keywords))
     for predicate, iris in (
@@ -234,31 +255,33 @@ def _statements(example: QueryExample, declared: Mapping[str, str]) -> Iterator[
     if example.origin != "written":
         yield f"dcterms:type {turtle_text(example.origin)}"
     if example.confirmation:
-        yield from _confirmed(example.confirmation)
+        yield from _format_confirmation(example.confirmation)
 
 
-def _comment(wording: Wording) -> str:
-    """A wording as a literal; escaped if it would be read as HTML."""
+def _format_comment(wording: Wording) -> str:
+    """Format a wording as a literal, escaped if it would be read as HTML."""
     text = wording.text
-    shown = text if plain(text) == text else html.escape(text, quote=False)
+    escaped = text if strip_html(text) == text else html.escape(text, quote=False)
     return (
-        str(Literal(shown, language=wording.language)) if wording.language else turtle_text(shown)
+        str(Literal(escaped, language=wording.language))
+        if wording.language
+        else turtle_text(escaped)
     )
 
 
-def _without(query: str, declared: Mapping[str, str]) -> str:
-    """Return the query without the declarations at its head that a reader puts back."""
+def _strip_prefixes(query: str, prefixes: Mapping[str, str]) -> str:
+    """Return the query without the leading declarations that a reader restores."""
     head = end = 0
-    kept = ""
-    while line := _LINE.match(query, end):
+    remaining_head = ""
+    while line := _PREFIX_LINE.match(query, end):
         head, end = end, line.end()
-        if declared.get(line[1]) != line[2]:
-            kept += query[head:end]
-    body = kept + query[end:]
-    return body if with_declared(body, PrefixMap(declared).namespaces) == query else query
+        if prefixes.get(line[1]) != line[2]:
+            remaining_head += query[head:end]
+    body = remaining_head + query[end:]
+    return body if with_declared(body, PrefixMap(prefixes).namespaces) == query else query
 
 
-def _confirmed(confirmation: Confirmation) -> Iterator[str]:
+def _format_confirmation(confirmation: Confirmation) -> Iterator[str]:
     yield f"dcterms:dateAccepted {turtle_text(confirmation.when)}^^xsd:dateTime"
     source = f"schema:name {turtle_text(confirmation.graph)} ; schema:version "
     yield f"prov:wasDerivedFrom [ {source}{turtle_text(confirmation.snapshot)} ]"

@@ -1,8 +1,8 @@
-"""Examples as SHACL executables in Turtle: a file, a folder, an archive.
+"""Read examples from SHACL executables in Turtle: a file, a folder, an archive.
 
 Bolleman et al., "A large collection of bioinformatics question–query pairs over federated knowledge
 graphs", GigaScience 2025. Prefixes are declared once for many files and shared through a blank
-node: a file knows its own and those of the files in its folder and in the folders above.
+node: a file sees its own prefixes and those of its folder and of the folders above.
 """
 
 import html
@@ -14,13 +14,19 @@ from pathlib import Path, PurePosixPath
 from pyoxigraph import BlankNode, NamedNode, RdfFormat
 
 from askgraph.errors import QuerySyntaxError, SetupError
-from askgraph.graph.archives import decoded, is_bundle, members, plain_name, text_of
+from askgraph.graph.archives import (
+    decode_text,
+    get_plain_name,
+    is_bundle,
+    iterate_members,
+    read_text,
+)
 from askgraph.graph.examples import (
-    Collection,
     Confirmation,
+    ExampleCollection,
     Origin,
     QueryExample,
-    Unread,
+    SkippedItem,
     Wording,
 )
 from askgraph.sparql import vocabulary as voc
@@ -30,7 +36,7 @@ from askgraph.sparql.parser import parse_query
 from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap
 from askgraph.sparql.rdf_files import Described, Statements, parsed
 
-PREFIXES = "prefixes.ttl"
+PREFIXES_FILE = "prefixes.ttl"
 """The file of a folder that declares the prefixes of its examples."""
 
 SPEX = "https://purl.expasy.org/sparql-examples/ontology#"
@@ -40,7 +46,7 @@ SPEX_DESCRIBE = SPEX + "describe"
 SPEX_DESCRIBE_EXECUTABLE = SPEX + "SPARQLDescribeExecutable"
 FEDERATES_WITH = SPEX + "federatesWith"
 
-EXECUTABLES = (
+EXECUTABLE_CLASSES = (
     voc.SH_SPARQL_EXECUTABLE,
     voc.SH_SPARQL_SELECT_EXECUTABLE,
     voc.SH_SPARQL_ASK_EXECUTABLE,
@@ -49,25 +55,25 @@ EXECUTABLES = (
     SPEX_DESCRIBE_EXECUTABLE,
 )
 
-QUERIES = (voc.SH_SELECT, voc.SH_ASK, voc.SH_CONSTRUCT, SH_DESCRIBE, SPEX_DESCRIBE)
+QUERY_PREDICATES = (voc.SH_SELECT, voc.SH_ASK, voc.SH_CONSTRUCT, SH_DESCRIBE, SPEX_DESCRIBE)
 
-WRITTEN_AS = {
+TERMS_BY_FORM = {
     "SELECT": (voc.SH_SPARQL_SELECT_EXECUTABLE, voc.SH_SELECT),
     "ASK": (voc.SH_SPARQL_ASK_EXECUTABLE, voc.SH_ASK),
     "CONSTRUCT": (voc.SH_SPARQL_CONSTRUCT_EXECUTABLE, voc.SH_CONSTRUCT),
     "DESCRIBE": (SPEX_DESCRIBE_EXECUTABLE, SPEX_DESCRIBE),
 }
 
-KEYWORDS = tuple(
+KEYWORD_PREDICATES = tuple(
     namespace + name
     for namespace in (voc.SCHEMA_HTTPS, voc.SCHEMA)
     for name in ("keywords", "keyword")
 )
 
-TARGETS = (voc.SCHEMA_HTTPS + "target", voc.SCHEMA_TARGET)
+TARGET_PREDICATES = (voc.SCHEMA_HTTPS + "target", voc.SCHEMA_TARGET)
 
 _ORIGINS: Mapping[str, Origin] = {"confirmed": "confirmed", "generated": "generated"}
-_TAG = re.compile(
+_HTML_TAG = re.compile(
     r"</?(?:a|abbr|b|br|code|div|em|i|li|ol|p|pre|small|span|strong|sub|sup|tt|u|ul)"
     r"(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
@@ -75,11 +81,18 @@ _TAG = re.compile(
 
 
 @dataclass(frozen=True)
-class Executable:
-    """A `sh:SPARQLExecutable` as it is described; `node` is its IRI or the name of a blank node.
+class ShaclExecutable:
+    """A `sh:SPARQLExecutable`.
 
-    `wordings` are its comments without HTML. The prefixes that its query leaves to its surroundings
-    are declared in it.
+    Attributes:
+        node: Its IRI or blank node.
+        query: The query with all prefixes declared; None if it has none.
+        wordings: Its comments without HTML.
+        keywords: Keywords.
+        targets: Addresses of the endpoints that the query is for.
+        federates_with: Endpoints that the query calls by SERVICE.
+        origin: How the example came about.
+        confirmation: The confirmed result, if there is one.
     """
 
     node: NamedNode | BlankNode
@@ -92,135 +105,147 @@ class Executable:
     confirmation: Confirmation | None = None
 
 
-Item = tuple[str, Executable | str]
-"""The place of an executable; it, or the reason why there is none."""
+ExecutableItem = tuple[str, ShaclExecutable | str]
+"""The position of an executable, and it or the reason why it is invalid."""
 
 
-def read_shacl(path: Path, *, declared: Mapping[str, str] | None = None) -> Collection:
-    """Read all examples of a file, folder or archive; what is none is listed.
+def read_shacl(path: Path, *, prefixes: Mapping[str, str] | None = None) -> ExampleCollection:
+    """Read all examples of a file, folder or archive, and list invalid items.
 
-    `declared` are the prefixes around a file, if they are known (see `prefixes_beside`). Raises
-    `SetupError` if the file or archive itself cannot be read.
+    `prefixes` are those around a file, if known (see `read_surrounding_prefixes`).
+
+    Raises:
+        SetupError: The file or archive cannot be read.
     """
-    return collected(executables(path, declared=declared))
+    return collect_examples(iterate_executables(path, prefixes=prefixes))
 
 
-def collected(items: Iterable[Item]) -> Collection:
-    """Sort executables into examples and what is listed: those without a query or a question."""
+def collect_examples(items: Iterable[ExecutableItem]) -> ExampleCollection:
+    """Sort executables into examples and items without a query or a question."""
     examples, unread = [], []
-    for place, item in items:
-        found = item if isinstance(item, str) else _example(item)
-        if isinstance(found, str):
-            unread.append(Unread(place, found))
+    for position, item in items:
+        example = item if isinstance(item, str) else _build_example(item)
+        if isinstance(example, str):
+            unread.append(SkippedItem(position, example))
         else:
-            examples.append(found)
-    return Collection(tuple(examples), tuple(unread))
+            examples.append(example)
+    return ExampleCollection(tuple(examples), tuple(unread))
 
 
-def executables(path: Path, *, declared: Mapping[str, str] | None = None) -> Iterator[Item]:
-    """Yield every executable of a file, folder or archive, or why there is none."""
+def iterate_executables(
+    path: Path, *, prefixes: Mapping[str, str] | None = None
+) -> Iterator[ExecutableItem]:
+    """Yield every executable of a file, folder or archive, or the reason why it is invalid."""
     if is_bundle(path):
-        yield from _in_bundle(path)
+        yield from _iterate_bundle(path)
         return
     statements, _ = parsed(
-        text_of(path),
+        read_text(path),
         str(path),
-        format=RdfFormat.from_extension(plain_name(path).rpartition(".")[2]) or RdfFormat.TURTLE,
+        format=RdfFormat.from_extension(get_plain_name(path).rpartition(".")[2])
+        or RdfFormat.TURTLE,
     )
-    around = prefixes_beside(path) if declared is None else declared
-    yield from described_in(str(path), statements, {**around, **statements.declared()})
+    outer_prefixes = read_surrounding_prefixes(path) if prefixes is None else prefixes
+    yield from find_executables(str(path), statements, {**outer_prefixes, **statements.declared()})
 
 
-def prefixes_beside(path: Path) -> dict[str, str]:
-    """Return the prefixes that are declared beside a file and in the folder above."""
-    declared: dict[str, str] = {}
-    for file in (path.absolute().parent.parent / PREFIXES, path.with_name(PREFIXES)):
+def read_surrounding_prefixes(path: Path) -> dict[str, str]:
+    """Return the prefixes declared in the folder of a file and in the folder above."""
+    prefixes: dict[str, str] = {}
+    for file in (path.absolute().parent.parent / PREFIXES_FILE, path.with_name(PREFIXES_FILE)):
         if file.is_file():
-            declared |= parsed(text_of(file), str(file))[0].declared()
-    return declared
+            prefixes |= parsed(read_text(file), str(file))[0].declared()
+    return prefixes
 
 
-def executables_in(text: str, place: str, *, format: RdfFormat) -> list[Item]:
-    """Return every executable of a text, with the prefixes that it declares itself."""
-    statements, _ = parsed(text, place, format=format)
-    return list(described_in(place, statements, statements.declared()))
+def parse_executables(text: str, source: str, *, format: RdfFormat) -> list[ExecutableItem]:
+    """Return every executable of a text, with the prefixes that the text declares."""
+    statements, _ = parsed(text, source, format=format)
+    return list(find_executables(source, statements, statements.declared()))
 
 
-def _in_bundle(path: Path) -> Iterator[Item]:
+def _iterate_bundle(path: Path) -> Iterator[ExecutableItem]:
     files: dict[PurePosixPath, Statements] = {}
-    for name, content in members(path, ".ttl"):
-        place = f"{path}, {name}"
+    for name, content in iterate_members(path, ".ttl"):
+        source = f"{path}, {name}"
         try:
-            files[name], _ = parsed(decoded(content, place), place)
+            files[name], _ = parsed(decode_text(content, source), source)
         except SetupError as error:
-            yield place, str(error).removeprefix(place).lstrip(", ")
+            yield source, str(error).removeprefix(source).lstrip(", ")
     folders: dict[PurePosixPath, dict[str, str]] = {}
     for name, statements in files.items():
         folders.setdefault(name.parent, {}).update(statements.declared())
     for name, statements in files.items():
-        above = [folders.get(folder, {}) for folder in reversed(name.parents)]
-        declared = {p: iri for known in above for p, iri in known.items()} | statements.declared()
-        yield from described_in(f"{path}, {name}", statements, declared)
+        ancestor_prefixes = [folders.get(folder, {}) for folder in reversed(name.parents)]
+        prefixes = {
+            p: iri for folder_prefixes in ancestor_prefixes for p, iri in folder_prefixes.items()
+        } | statements.declared()
+        yield from find_executables(f"{path}, {name}", statements, prefixes)
 
 
-def described_in(place: str, statements: Statements, declared: Mapping[str, str]) -> Iterator[Item]:
-    """Yield the executables among statements; their queries may leave out what is `declared`."""
-    kinds = {NamedNode(iri) for iri in EXECUTABLES}
+def find_executables(
+    source: str, statements: Statements, prefixes: Mapping[str, str]
+) -> Iterator[ExecutableItem]:
+    """Yield the executables among statements; their queries may omit the given `prefixes`."""
+    executable_types = {NamedNode(iri) for iri in EXECUTABLE_CLASSES}
     for subject in statements.having(voc.RDF_TYPE):
-        if not kinds.intersection(subject.objects(voc.RDF_TYPE)):
+        if not executable_types.intersection(subject.objects(voc.RDF_TYPE)):
             continue
-        own = statements.declared(subject.objects(voc.SH_PREFIXES))
-        yield f"{place}, {subject.node}", _executable(subject, PrefixMap({**declared, **own}))
+        own_prefixes = statements.declared(subject.objects(voc.SH_PREFIXES))
+        yield (
+            f"{source}, {subject.node}",
+            _build_executable(subject, PrefixMap({**prefixes, **own_prefixes})),
+        )
 
 
-def _executable(subject: Described, prefixes: PrefixMap) -> Executable:
-    query = next(filter(None, map(subject.text, QUERIES)), None)
-    keywords = (literal.value for key in KEYWORDS for literal in subject.literals(key))
-    targets = (iri for key in TARGETS for iri in subject.iris(key))
+def _build_executable(subject: Described, prefixes: PrefixMap) -> ShaclExecutable:
+    query = next(filter(None, map(subject.text, QUERY_PREDICATES)), None)
+    keywords = (literal.value for key in KEYWORD_PREDICATES for literal in subject.literals(key))
+    targets = (iri for key in TARGET_PREDICATES for iri in subject.iris(key))
     comments = subject.labelled(voc.RDFS_COMMENT)
-    return Executable(
+    return ShaclExecutable(
         subject.node,
         None if query is None else with_declared(query, prefixes.namespaces),
-        tuple(dict.fromkeys(Wording(plain(text), tag) for text, tag in comments)),
+        tuple(dict.fromkeys(Wording(strip_html(text), tag) for text, tag in comments)),
         tuple(dict.fromkeys(keywords)),
         tuple(dict.fromkeys(targets)),
         subject.iris(FEDERATES_WITH),
-        _ORIGINS.get(subject.text(ORIGIN) or "", "written"),
-        _confirmation(subject),
+        _ORIGINS.get(subject.text(ORIGIN_PREDICATE) or "", "written"),
+        _read_confirmation(subject),
     )
 
 
-def plain(comment: str) -> str:
-    """Return a comment without HTML and with single spaces; other angle brackets are kept."""
-    return " ".join(html.unescape(_TAG.sub("", comment)).split())
+def strip_html(comment: str) -> str:
+    """Return a comment without HTML and repeated spaces; other angle brackets are kept."""
+    return " ".join(html.unescape(_HTML_TAG.sub("", comment)).split())
 
 
-def _confirmation(subject: Described) -> Confirmation | None:
-    when = subject.text(ACCEPTED)
-    result = next(iter(subject.nodes(RESULT)), None)
-    source = next(iter(subject.nodes(DERIVED_FROM)), None)
+def _read_confirmation(subject: Described) -> Confirmation | None:
+    when = subject.text(ACCEPTED_PREDICATE)
+    result = next(iter(subject.nodes(RESULT_PREDICATE)), None)
+    source = next(iter(subject.nodes(DERIVED_FROM_PREDICATE)), None)
     if when is None or result is None or source is None:
         return None
-    rows = result.text(COUNT) or ""
+    rows = result.text(COUNT_PREDICATE) or ""
     if not rows.isascii() or not rows.isdigit():
         return None
-    graph, snapshot = source.text(NAME) or "", source.text(VERSION) or ""
-    people = (one.text(NAME) for one in subject.nodes(ATTRIBUTED_TO))
-    by = next(filter(None, people), None)
-    return Confirmation(when, graph, snapshot, int(rows), result.text(DIGEST), by)
+    graph, snapshot = source.text(NAME_PREDICATE) or "", source.text(VERSION_PREDICATE) or ""
+    people = (person.text(NAME_PREDICATE) for person in subject.nodes(ATTRIBUTED_TO_PREDICATE))
+    name = next(filter(None, people), None)
+    return Confirmation(when, graph, snapshot, int(rows), result.text(DIGEST_PREDICATE), name)
 
 
-def _example(item: Executable) -> QueryExample | str:
+def _build_example(item: ShaclExecutable) -> QueryExample | str:
     if not item.query:
         return "it has no query: none of sh:select, sh:ask, sh:construct, sh:describe"
-    asked = [wording for wording in item.wordings if wording.text]
-    if not asked:
+    questions = [wording for wording in item.wordings if wording.text]
+    if not questions:
         return "it has no rdfs:comment to take the question from"
     return QueryExample(
-        asked[0].text,
+        questions[0].text,
         item.query,
-        asked[0].language,
-        tuple(asked[1:]),
+        questions[0].language,
+        tuple(questions[1:]),
         item.node.value if isinstance(item.node, NamedNode) else None,
         item.keywords,
         item.targets,
@@ -231,19 +256,19 @@ def _example(item: Executable) -> QueryExample | str:
 
 
 # How an example came about, and the result by which a later one is compared.
-ORIGIN = voc.DCTERMS + "type"
-ACCEPTED = voc.DCTERMS + "dateAccepted"
-DERIVED_FROM = voc.PROV + "wasDerivedFrom"
-ATTRIBUTED_TO = voc.PROV + "wasAttributedTo"
-NAME = voc.SCHEMA_HTTPS + "name"
-VERSION = voc.SCHEMA_HTTPS + "version"
-RESULT = voc.SCHEMA_HTTPS + "result"
-COUNT = voc.SCHEMA_HTTPS + "numberOfItems"
-DIGEST = voc.SCHEMA_HTTPS + "sha256"
+ORIGIN_PREDICATE = voc.DCTERMS + "type"
+ACCEPTED_PREDICATE = voc.DCTERMS + "dateAccepted"
+DERIVED_FROM_PREDICATE = voc.PROV + "wasDerivedFrom"
+ATTRIBUTED_TO_PREDICATE = voc.PROV + "wasAttributedTo"
+NAME_PREDICATE = voc.SCHEMA_HTTPS + "name"
+VERSION_PREDICATE = voc.SCHEMA_HTTPS + "version"
+RESULT_PREDICATE = voc.SCHEMA_HTTPS + "result"
+COUNT_PREDICATE = voc.SCHEMA_HTTPS + "numberOfItems"
+DIGEST_PREDICATE = voc.SCHEMA_HTTPS + "sha256"
 
 
-def syntax_fault(query: str) -> str | None:
-    """Return the fault of a query's syntax, None if it has none."""
+def find_syntax_fault(query: str) -> str | None:
+    """Return a query's syntax error as text, or None."""
     try:
         refuse_undeclared(query, WELL_KNOWN)
         parse_query(query)

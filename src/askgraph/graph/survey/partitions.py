@@ -1,4 +1,4 @@
-"""The survey of partitions: class, predicate, target; counted for all, for some, or in samples."""
+"""Survey partitions: class, predicate, target; counted for all, for some, or in samples."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -7,42 +7,48 @@ from functools import cached_property
 
 from pyoxigraph import BlankNode, Literal
 
-from askgraph.graph.bounded_queries import Inquiry
-from askgraph.graph.profile import CLASSES, ENDS, PARTITIONS, Part, Partition, sorted_counts
-from askgraph.graph.survey import SAMPLE, TOLD, Facts, number_in, together
+from askgraph.graph.bounded_queries import QuerySession
+from askgraph.graph.profile import CLASSES, ENDS, PARTITIONS, Part, Partition, sort_counts
+from askgraph.graph.survey import (
+    MIN_SUM_SHARE,
+    SAMPLE_SIZE,
+    SurveyFacts,
+    choose_batch_size,
+    parse_count,
+)
 from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
-_COUNTABLE = 100_000  # instances that are counted together; a bigger class is sampled
-_SAMPLED_TOGETHER = 5
-_KEPT = 0.3  # of the bound, for what is asked after this
+_MAX_COUNTED_INSTANCES = 100_000  # instances that are counted together; a bigger class is sampled
+_SAMPLE_BATCH_SIZE = 5
+_RESERVED_SHARE = 0.3  # of the bound, for what is asked after this
 
 Key = tuple[str, str]
 
 
-async def ask_partitions(inquiry: Inquiry, facts: Facts) -> None:
-    """Ask for the partitions of all classes at once, else of some at a time, big ones in samples.
+async def collect_partitions(session: QuerySession, facts: SurveyFacts) -> None:
+    """Query the partitions of all classes at once, else of some at a time, big ones in samples.
 
-    A class whose predicates are those of a sample is not counted as known.
+    A class whose predicates come from a sample does not count as known.
     """
     classes = sorted(facts.classes, key=lambda iri: (-facts.classes[iri], iri))
     if not classes:
-        known = facts.parts[CLASSES].total if CLASSES in facts.parts else None
-        facts.parts[PARTITIONS] = Part(PARTITIONS, 0, known)
+        class_total = facts.parts[CLASSES].total if CLASSES in facts.parts else None
+        facts.parts[PARTITIONS] = Part(PARTITIONS, 0, class_total)
         return
-    survey = _Survey(inquiry, facts)
-    if not await survey.counted("?s a ?c .", costly=True):
-        for scope in _scopes(classes, facts):
-            if inquiry.share_left() < _KEPT:
+    survey = _PartitionSurvey(session, facts)
+    if not await survey.record_partitions("?s a ?c .", costly=True):
+        for scope in _split_classes(classes, facts):
+            if session.get_remaining_share() < _RESERVED_SHARE:
                 break
-            await survey.ask(scope)
-    survey.close(len(classes))
+            await survey.collect_batch(scope)
+    survey.record_completeness(len(classes))
 
 
 @dataclass(frozen=True)
-class _Scope:
-    """Classes asked of together; `sampled` if only some of their instances are looked at."""
+class _ClassBatch:
+    """Classes to query together; `sampled` if only some of their instances are read."""
 
     classes: tuple[str, ...]
     sampled: bool = False
@@ -53,42 +59,42 @@ class _Scope:
         if not self.sampled:
             return f"VALUES ?c {{ {iris(self.classes)} }} ?s a ?c ."
         parts = (
-            f"{{ SELECT ?s ?c {{ VALUES ?c {{ <{iri}> }} ?s a ?c }} LIMIT {SAMPLE} }}"
+            f"{{ SELECT ?s ?c {{ VALUES ?c {{ <{iri}> }} ?s a ?c }} LIMIT {SAMPLE_SIZE} }}"
             for iri in self.classes
         )
         return f"{{ {' UNION '.join(parts)} }}"
 
 
-def _scopes(classes: Sequence[str], facts: Facts) -> Iterator[_Scope]:
-    """Yield the classes in groups, in their order: big ones to sample, others to count."""
+def _split_classes(classes: Sequence[str], facts: SurveyFacts) -> Iterator[_ClassBatch]:
+    """Yield the classes in batches, in their order: big ones to sample, others to count."""
     group: list[str] = []
-    most = together(len(classes))
-    size, sampling = 0, False
+    max_classes = choose_batch_size(len(classes))
+    size, is_sampling = 0, False
     for iri in classes:
-        big = facts.classes[iri] > _COUNTABLE
-        full = len(group) >= (_SAMPLED_TOGETHER if sampling else most)
-        heavy = not big and size + facts.classes[iri] > _COUNTABLE
-        if group and (big is not sampling or full or heavy):
-            yield _Scope(tuple(group), sampling)
+        is_big = facts.classes[iri] > _MAX_COUNTED_INSTANCES
+        is_full = len(group) >= (_SAMPLE_BATCH_SIZE if is_sampling else max_classes)
+        is_heavy = not is_big and size + facts.classes[iri] > _MAX_COUNTED_INSTANCES
+        if group and (is_big is not is_sampling or is_full or is_heavy):
+            yield _ClassBatch(tuple(group), is_sampling)
             group, size = [], 0
-        sampling = big
+        is_sampling = is_big
         group.append(iri)
         size += facts.classes[iri]
     if group:
-        yield _Scope(tuple(group), sampling)
+        yield _ClassBatch(tuple(group), is_sampling)
 
 
-_COUNTS = (
+_COUNTS_QUERY = (
     "SELECT ?c ?p (COUNT(*) AS ?n) (COUNT(DISTINCT ?s) AS ?from) (COUNT(DISTINCT ?o) AS ?to) "
     "{ %s ?s ?p ?o } GROUP BY ?c ?p"
 )
-_TARGETS = "SELECT ?c ?p ?t (COUNT(*) AS ?n) { %s ?s ?p ?o . ?o a ?t } GROUP BY ?c ?p ?t"
+_TARGETS_QUERY = "SELECT ?c ?p ?t (COUNT(*) AS ?n) { %s ?s ?p ?o . ?o a ?t } GROUP BY ?c ?p ?t"
 # Not one query with OPTIONAL: Virtuoso 7 loses solutions of that one, and does not say so.
-_UNTYPED = (
+_UNTYPED_QUERY = (
     f"SELECT ?c ?p (<{v.RDFS_RESOURCE}> AS ?t) (COUNT(*) AS ?n) {{ %s ?s ?p ?o . "
     "FILTER(!isLiteral(?o)) FILTER NOT EXISTS { ?o a ?any } } GROUP BY ?c ?p"
 )
-_DATATYPES = (
+_DATATYPES_QUERY = (
     "SELECT ?c ?p ?t (COUNT(*) AS ?n) "
     f'{{ %s ?s ?p ?o . FILTER(isLiteral(?o)) BIND(IF(LANG(?o) != "", <{v.RDF_LANG_STRING}>, '
     "DATATYPE(?o)) AS ?t) } GROUP BY ?c ?p ?t"
@@ -96,138 +102,165 @@ _DATATYPES = (
 
 
 @dataclass
-class _Survey:
-    """Asks of one group of classes after the other, and keeps what comes."""
+class _PartitionSurvey:
+    """Queries one batch of classes after another and records the partitions.
 
-    inquiry: Inquiry
-    facts: Facts
-    known: set[str] = field(default_factory=set)
-    sampled: set[str] = field(default_factory=set)
-    unended: set[Key] = field(default_factory=set)
+    Attributes:
+        session: Where queries run.
+        facts: Where partitions are recorded.
+        counted_classes: Classes whose partitions are counted.
+        sampled_classes: Classes whose partitions come from a sample.
+        incomplete: Partitions without complete targets and datatypes.
+        cut: Whether the last reply was cut off.
+    """
+
+    session: QuerySession
+    facts: SurveyFacts
+    counted_classes: set[str] = field(default_factory=set)
+    sampled_classes: set[str] = field(default_factory=set)
+    incomplete: set[Key] = field(default_factory=set)
     cut: bool = False
 
     @property
-    def typing(self) -> str:
-        """The predicate that tells what things are."""
+    def type_predicate(self) -> str:
+        """The predicate that leads from instances to classes."""
         return self.facts.types.get(v.RDF_TYPE, v.RDF_TYPE)
 
-    async def ask(self, scope: _Scope) -> None:
-        """Count in the instances of some classes; if that fails, in samples of them."""
-        if not scope.sampled:
-            if await self.counted(scope.pattern):
+    async def collect_batch(self, batch: _ClassBatch) -> None:
+        """Count the instances of some classes; if that fails, sample them."""
+        if not batch.sampled:
+            if await self.record_partitions(batch.pattern):
                 return
-            if self.cut and len(scope.classes) > 1:
-                half = len(scope.classes) // 2
-                for part in (scope.classes[:half], scope.classes[half:]):
-                    if self.inquiry.share_left() >= _KEPT:
-                        await self.ask(_Scope(part))
+            if self.cut and len(batch.classes) > 1:
+                half = len(batch.classes) // 2
+                for classes in (batch.classes[:half], batch.classes[half:]):
+                    if self.session.get_remaining_share() >= _RESERVED_SHARE:
+                        await self.collect_batch(_ClassBatch(classes))
                 return
-        for at in range(0, len(scope.classes), _SAMPLED_TOGETHER):
-            some = replace(scope, classes=scope.classes[at : at + _SAMPLED_TOGETHER], sampled=True)
-            if await self.counted(some.pattern, sampled=True):
-                self.sampled |= set(some.classes)
+        for start in range(0, len(batch.classes), _SAMPLE_BATCH_SIZE):
+            sample_batch = replace(
+                batch, classes=batch.classes[start : start + _SAMPLE_BATCH_SIZE], sampled=True
+            )
+            if await self.record_partitions(sample_batch.pattern, is_sampled=True):
+                self.sampled_classes |= set(sample_batch.classes)
 
-    async def counted(self, pattern: str, *, costly: bool = False, sampled: bool = False) -> bool:
-        """Return whether the partitions of the classes in a pattern came."""
+    async def record_partitions(
+        self, pattern: str, *, costly: bool = False, is_sampled: bool = False
+    ) -> bool:
+        """Query and record the partitions of the classes in a pattern; return whether they came."""
         words = "predicates of classes"
-        counts = await self.inquiry.rows(words, _COUNTS % pattern, costly=costly)
+        counts = await self.session.select(words, _COUNTS_QUERY % pattern, costly=costly)
         self.cut = counts is not None and counts.cut
         if counts is None or counts.cut or not counts.rows:
             return False
         ends: dict[str, dict[Key, Counter[str]]] = {"classes": {}, "datatypes": {}}
-        missing = []
-        for what, query in (
-            ("classes", _TARGETS),
-            ("classes", _UNTYPED),
-            ("datatypes", _DATATYPES),
+        missing_ends = []
+        for noun, query in (
+            ("classes", _TARGETS_QUERY),
+            ("classes", _UNTYPED_QUERY),
+            ("datatypes", _DATATYPES_QUERY),
         ):
-            reply = await self.inquiry.rows(f"{what} of objects", query % pattern, costly=costly)
-            for key, tally in (_ends(reply.rows) if reply else {}).items():
-                ends[what].setdefault(key, Counter()).update(tally)
+            reply = await self.session.select(f"{noun} of objects", query % pattern, costly=costly)
+            for key, tally in (_count_ends(reply.rows) if reply else {}).items():
+                ends[noun].setdefault(key, Counter()).update(tally)
             if reply is None or reply.cut:
-                missing.append(what)
-        if not sampled:
+                missing_ends.append(noun)
+        if not is_sampled:
             for cls, predicate, _, subjects, _ in counts.rows:
                 name = value_of(cls) or ""
-                if value_of(predicate) == self.typing and self.facts.classes.get(name) == 0:
-                    self.facts.classes[name] = number_in(subjects)
+                if value_of(predicate) == self.type_predicate and self.facts.classes.get(name) == 0:
+                    self.facts.classes[name] = parse_count(subjects)
         for row in counts.rows:
-            self._keep(row, ends, sampled=sampled, ended=not missing)
+            self._record_row(row, ends, is_sampled=is_sampled, has_ends=not missing_ends)
         return True
 
-    def close(self, classes: int) -> None:
-        """Record how much is known, and why not more."""
+    def record_completeness(self, class_count: int) -> None:
+        """Record the completeness of the partitions, with reasons."""
         facts = self.facts
         notes = []
-        lost = {cls for cls in self.known if self._lost(cls)}
-        if lost:
-            self.known -= lost
-            notes.append(f"{len(lost):,} classes lack predicates that their instances have")
-            facts.cuts.append(f"some predicates of {len(lost):,} classes")
-        if sampled := len(self.sampled - self.known):
+        incomplete_classes = {cls for cls in self.counted_classes if self._is_incomplete(cls)}
+        if incomplete_classes:
+            self.counted_classes -= incomplete_classes
             notes.append(
-                f"{sampled:,} classes in samples of {SAMPLE:,} instances: what fewer than"
-                f" 3 in {SAMPLE:,} have may be missing"
+                f"{len(incomplete_classes):,} classes lack predicates that their instances have"
             )
-            facts.cuts.append(f"predicates of {sampled:,} classes are those of samples")
-        rest = classes - len(self.known | self.sampled | lost)
-        if rest:
-            notes.append(f"{rest:,} classes were not asked about, or the endpoint could not say")
-            facts.cuts.append(f"predicates of {rest:,} classes")
-        facts.parts[PARTITIONS] = Part(PARTITIONS, len(self.known), classes, "; ".join(notes))
-        ended = len(facts.partitions) - len(self.unended)
-        facts.parts[ENDS] = Part(ENDS, ended, len(facts.partitions))
+            facts.cuts.append(f"some predicates of {len(incomplete_classes):,} classes")
+        if sampled_count := len(self.sampled_classes - self.counted_classes):
+            notes.append(
+                f"{sampled_count:,} classes in samples of {SAMPLE_SIZE:,} instances: what "
+                "fewer than"
+                f" 3 in {SAMPLE_SIZE:,} have may be missing"
+            )
+            facts.cuts.append(f"predicates of {sampled_count:,} classes are those of samples")
+        unknown_count = class_count - len(
+            self.counted_classes | self.sampled_classes | incomplete_classes
+        )
+        if unknown_count:
+            notes.append(
+                f"{unknown_count:,} classes were not asked about, or the endpoint could not say"
+            )
+            facts.cuts.append(f"predicates of {unknown_count:,} classes")
+        facts.parts[PARTITIONS] = Part(
+            PARTITIONS, len(self.counted_classes), class_count, "; ".join(notes)
+        )
+        complete_count = len(facts.partitions) - len(self.incomplete)
+        facts.parts[ENDS] = Part(ENDS, complete_count, len(facts.partitions))
 
-    def _lost(self, cls: str) -> bool:
-        """Return whether predicates of a class did not come, by what is known from elsewhere."""
+    def _is_incomplete(self, cls: str) -> bool:
+        """Return whether predicates of a class are missing, judged by other facts."""
         facts = self.facts
-        typed = facts.partitions.get((cls, self.typing))
-        if typed is None or typed.subjects < TOLD * facts.classes[cls]:
+        type_partition = facts.partitions.get((cls, self.type_predicate))
+        if type_partition is None or type_partition.subjects < MIN_SUM_SHARE * facts.classes[cls]:
             return True
-        return any((cls, iri) not in facts.partitions for iri in self._used[cls])
+        return any((cls, iri) not in facts.partitions for iri in self._predicates_by_class[cls])
 
     @cached_property
-    def _used(self) -> dict[str, list[str]]:
-        """The predicates that are known to leave from each class."""
-        used: dict[str, list[str]] = defaultdict(list)
+    def _predicates_by_class(self) -> dict[str, list[str]]:
+        """The predicates known to occur at instances of each class."""
+        predicates: dict[str, list[str]] = defaultdict(list)
         for iri, classes in self.facts.subject_classes.items():
             for cls in classes:
-                used[cls].append(iri)
-        return used
+                predicates[cls].append(iri)
+        return predicates
 
-    def _keep(
-        self, row: Row, ends: dict[str, dict[Key, Counter[str]]], *, sampled: bool, ended: bool
+    def _record_row(
+        self,
+        row: Row,
+        ends: dict[str, dict[Key, Counter[str]]],
+        *,
+        is_sampled: bool,
+        has_ends: bool,
     ) -> None:
         cls, predicate = value_of(row[0]) or "", value_of(row[1]) or ""
         if isinstance(row[0], BlankNode | Literal) or cls not in self.facts.classes:
             return
         key = (cls, predicate)
         size = self.facts.classes[cls]
-        some = sampled and not 0 < size < SAMPLE
-        scale = max(1.0, size / SAMPLE) if sampled else 1.0
-        triples, subjects, objects = (round(scale * number_in(term)) for term in row[2:])
+        is_scaled = is_sampled and not 0 < size < SAMPLE_SIZE
+        scale = max(1.0, size / SAMPLE_SIZE) if is_sampled else 1.0
+        triples, subjects, objects = (round(scale * parse_count(term)) for term in row[2:])
         targets, datatypes = (
-            tuple((name, round(scale * n)) for name, n in sorted_counts(ends[what][key]))
-            if key in ends[what]
+            tuple((name, round(scale * n)) for name, n in sort_counts(ends[noun][key]))
+            if key in ends[noun]
             else ()
-            for what in ("classes", "datatypes")
+            for noun in ("classes", "datatypes")
         )
         self.facts.partitions[key] = Partition(
-            cls, predicate, triples, subjects, objects, targets, datatypes, sampled=some
+            cls, predicate, triples, subjects, objects, targets, datatypes, sampled=is_scaled
         )
-        if not some:
-            self.known.add(cls)
-        told = sum(number for _, number in (*targets, *datatypes))
-        if not ended or told < TOLD * triples:
-            self.unended.add(key)
+        if not is_scaled:
+            self.counted_classes.add(cls)
+        target_sum = sum(number for _, number in (*targets, *datatypes))
+        if not has_ends or target_sum < MIN_SUM_SHARE * triples:
+            self.incomplete.add(key)
 
 
-def _ends(rows: Sequence[Row]) -> dict[Key, Counter[str]]:
-    found: dict[Key, Counter[str]] = {}
+def _count_ends(rows: Sequence[Row]) -> dict[Key, Counter[str]]:
+    counts: dict[Key, Counter[str]] = {}
     for cls, predicate, end, number in rows:
         if isinstance(end, BlankNode | Literal):
             continue
         name = value_of(end) or v.XSD_STRING
         key = (value_of(cls) or "", value_of(predicate) or "")
-        found.setdefault(key, Counter())[name] += number_in(number)
-    return found
+        counts.setdefault(key, Counter())[name] += parse_count(number)
+    return counts

@@ -1,4 +1,4 @@
-"""The predicates of a graph, and how many triples, subjects and objects each of them has."""
+"""Survey the predicates of a graph and their numbers of triples, subjects and objects."""
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
@@ -6,177 +6,193 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal
 
-from askgraph.graph.bounded_queries import Inquiry
+from askgraph.graph.bounded_queries import QuerySession
 from askgraph.graph.profile import COUNTS, PREDICATES, Part
 from askgraph.graph.survey import (
-    SAMPLE,
-    TOLD,
-    Facts,
+    MIN_SUM_SHARE,
+    SAMPLE_SIZE,
+    SurveyFacts,
     Tally,
-    batches,
-    listed,
-    number_in,
-    together,
+    choose_batch_size,
+    parse_count,
+    select_pages,
+    split_into_batches,
 )
 from askgraph.index.name_search import iris
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import Row, value_of
 
-_MOST = 25_000
-_KEPT = 0.8  # of the bound, for what is asked after this
-_VAIN = 3  # failures in a row, after which counting is given up
-_NUMBER = "(COUNT(*) AS ?n)"
-_NUMBERS = f"{_NUMBER} (COUNT(DISTINCT ?s) AS ?from) (COUNT(DISTINCT ?o) AS ?to)"
-_KEPT_AFTER_DISTINCT = 0.6
+_MAX_PREDICATES = 25_000
+_RESERVED_SHARE = 0.8  # of the bound, for what is asked after this
+_MAX_FAILURES = 3  # failures in a row, after which counting is given up
+_COUNT_TRIPLES = "(COUNT(*) AS ?n)"
+_COUNT_ALL = f"{_COUNT_TRIPLES} (COUNT(DISTINCT ?s) AS ?from) (COUNT(DISTINCT ?o) AS ?to)"
+_DISTINCT_RESERVED_SHARE = 0.6
 
 
-async def ask_predicates(inquiry: Inquiry, facts: Facts, total: int | None) -> None:
-    """Ask for all predicates with their triples at once, else for a list, then for numbers.
+async def collect_predicates(session: QuerySession, facts: SurveyFacts, total: int | None) -> None:
+    """Query all predicates with their triples at once, else a list, then the numbers.
 
-    A list is not called whole if its triples do not add up to the `total`.
+    A list is not complete if its triples do not add up to the `total`.
     """
-    part = await _counted(inquiry, facts, total) or await _listed(inquiry, facts)
+    part = await _count_all(session, facts, total) or await _list_predicates(session, facts)
     facts.parts[PREDICATES] = part
-    rest = [iri for iri in facts.predicates() if not facts.triples[iri]]
-    await _ask_numbers(inquiry, facts, rest, _NUMBER, kept=_KEPT)
-    known = sum(number > 0 for number in facts.triples.values())
-    facts.parts[COUNTS] = Part(COUNTS, known, len(facts.triples))
+    uncounted = [iri for iri in facts.list_predicates() if not facts.triples[iri]]
+    await _count_in_batches(
+        session, facts, uncounted, _COUNT_TRIPLES, reserved_share=_RESERVED_SHARE
+    )
+    known_count = sum(number > 0 for number in facts.triples.values())
+    facts.parts[COUNTS] = Part(COUNTS, known_count, len(facts.triples))
 
 
-async def ask_distinct(inquiry: Inquiry, facts: Facts) -> None:
-    """Ask how many subjects and objects predicates have: a hundred times as dear as triples."""
-    query = f"SELECT ?p {_NUMBERS} {{ ?s ?p ?o }} GROUP BY ?p LIMIT {_MOST}"
-    reply = await inquiry.rows("subjects and objects of predicates", query, costly=True)
+async def collect_distinct_ends(session: QuerySession, facts: SurveyFacts) -> None:
+    """Query the distinct subjects and objects of predicates: 100 times as slow as triples."""
+    query = f"SELECT ?p {_COUNT_ALL} {{ ?s ?p ?o }} GROUP BY ?p LIMIT {_MAX_PREDICATES}"
+    reply = await session.select("subjects and objects of predicates", query, costly=True)
     for row in reply.rows if reply and not reply.cut else ():
-        _keep(facts, row)
-    rest = [iri for iri in facts.predicates() if iri not in facts.subjects]
-    await _ask_numbers(inquiry, facts, rest, _NUMBERS, kept=_KEPT_AFTER_DISTINCT)
+        _record_numbers(facts, row)
+    uncounted = [iri for iri in facts.list_predicates() if iri not in facts.subjects]
+    await _count_in_batches(
+        session, facts, uncounted, _COUNT_ALL, reserved_share=_DISTINCT_RESERVED_SHARE
+    )
     facts.count_own_types()
 
 
-async def _counted(inquiry: Inquiry, facts: Facts, total: int | None) -> Part | None:
-    """Count for all at once; None if that failed or was cut off."""
-    query = f"SELECT ?p {_NUMBER} {{ ?s ?p ?o }} GROUP BY ?p LIMIT {_MOST}"
-    reply = await inquiry.rows("predicates", query, costly=True)
+async def _count_all(session: QuerySession, facts: SurveyFacts, total: int | None) -> Part | None:
+    """Count for all predicates at once; None if that failed or was cut off."""
+    query = f"SELECT ?p {_COUNT_TRIPLES} {{ ?s ?p ?o }} GROUP BY ?p LIMIT {_MAX_PREDICATES}"
+    reply = await session.select("predicates", query, costly=True)
     for row in reply.rows if reply else ():
-        _keep(facts, row)
-    if reply is None or not reply.rows or reply.cut or len(reply.rows) >= _MOST:
+        _record_numbers(facts, row)
+    if reply is None or not reply.rows or reply.cut or len(reply.rows) >= _MAX_PREDICATES:
         return None
-    told = sum(facts.triples.values())
-    if total is not None and told < TOLD * total:
-        facts.cuts.append(f"predicates of {total - told:,} triples")
-        note = f"their triples add up to {told:,} of {total:,}"
+    triple_sum = sum(facts.triples.values())
+    if total is not None and triple_sum < MIN_SUM_SHARE * total:
+        facts.cuts.append(f"predicates of {total - triple_sum:,} triples")
+        note = f"their triples add up to {triple_sum:,} of {total:,}"
         return Part(PREDICATES, len(facts.triples), None, note)
     return Part(PREDICATES, len(facts.triples), len(facts.triples))
 
 
-async def _listed(inquiry: Inquiry, facts: Facts) -> Part:
-    """List them, else those of a sample."""
-    found = await listed(inquiry, "predicates", "SELECT DISTINCT ?p { ?s ?p ?o }", most=_MOST)
-    rows: Sequence[Row] = found.rows if found else ()
+async def _list_predicates(session: QuerySession, facts: SurveyFacts) -> Part:
+    """List all predicates, else those of a sample."""
+    listing = await select_pages(
+        session, "predicates", "SELECT DISTINCT ?p { ?s ?p ?o }", max_rows=_MAX_PREDICATES
+    )
+    rows: Sequence[Row] = listing.rows if listing else ()
     if not rows:
         sample = "SELECT DISTINCT ?p { { SELECT ?p { ?s ?p ?o } LIMIT 100000 } }"
-        reply = await inquiry.rows("predicates", sample)
+        reply = await session.select("predicates", sample)
         rows = reply.rows if reply else ()
     for row in rows:
         facts.triples.setdefault(value_of(row[0]) or "", 0)
-    if found and found.whole:
+    if listing and listing.is_complete:
         return Part(PREDICATES, len(facts.triples), len(facts.triples))
     facts.cuts.append(f"predicates beyond the {len(facts.triples):,} that the endpoint gives")
     note = "as many as the endpoint gives" if facts.triples else "it could not say"
     return Part(PREDICATES, len(facts.triples), None, note)
 
 
-async def _ask_numbers(
-    inquiry: Inquiry, facts: Facts, rest: Sequence[str], numbers: str, *, kept: float
+async def _count_in_batches(
+    session: QuerySession,
+    facts: SurveyFacts,
+    predicates: Sequence[str],
+    numbers: str,
+    *,
+    reserved_share: float,
 ) -> None:
-    """Count some predicates at a time if they could not be counted together."""
-    vain = 0
-    for some in batches(rest, together(len(rest))):
-        values = iris(some)
+    """Count some predicates at a time where they could not be counted together."""
+    failure_count = 0
+    for batch in split_into_batches(predicates, choose_batch_size(len(predicates))):
+        values = iris(batch)
         queries = [f"SELECT ?p {numbers} {{ VALUES ?p {{ {values} }} ?s ?p ?o }} GROUP BY ?p"]
-        queries += [f"SELECT (<{iri}> AS ?p) {numbers} {{ ?s <{iri}> ?o }}" for iri in some]
+        queries += [f"SELECT (<{iri}> AS ?p) {numbers} {{ ?s <{iri}> ?o }}" for iri in batch]
         for query in queries:
-            if vain >= _VAIN or inquiry.share_left() < kept:
+            if failure_count >= _MAX_FAILURES or session.get_remaining_share() < reserved_share:
                 facts.cuts.append(
                     "the numbers of some predicates, counted one by one or not at all"
                 )
                 return
-            reply = await inquiry.rows("the numbers of predicates", query)
-            vain = 0 if reply and reply.rows else vain + 1
+            reply = await session.select("the numbers of predicates", query)
+            failure_count = 0 if reply and reply.rows else failure_count + 1
             for row in reply.rows if reply else ():
-                _keep(facts, row)
+                _record_numbers(facts, row)
             if reply and not reply.cut and query == queries[0]:
                 break
 
 
-def _keep(facts: Facts, row: Row) -> None:
-    iri, numbers = value_of(row[0]) or "", [number_in(term) for term in row[1:]]
+def _record_numbers(facts: SurveyFacts, row: Row) -> None:
+    iri, numbers = value_of(row[0]) or "", [parse_count(term) for term in row[1:]]
     facts.triples[iri] = numbers[0]
     if len(numbers) == 3:
         facts.subjects[iri], facts.objects[iri] = numbers[1:]
 
 
-_WALKERS = 20
-_STEPS = 12
-_CROWD = 60
+_START_NODES_COUNT = 20
+_MAX_STEPS = 12
+_MAX_REACHED_PER_NODE = 60
 
 
-async def ask_chains(inquiry: Inquiry, facts: Facts) -> None:
-    """Ask which predicates lead on and on without leading back: those may be transitive."""
+async def collect_chains(session: QuerySession, facts: SurveyFacts) -> None:
+    """Find predicates that lead on without cycles: those may be transitive."""
     linking = [
         iri
-        for iri in facts.predicates()
+        for iri in facts.list_predicates()
         if iri not in (v.RDF_TYPE, v.OWL_SAME_AS)
         and facts.object_classes[iri].keys() & facts.subject_classes[iri].keys()
     ]
-    for some in batches(linking):
-        if inquiry.share_left() < 0.2:
+    for batch in split_into_batches(linking):
+        if session.get_remaining_share() < 0.2:
             facts.cuts.append("which of the less frequent predicates are transitive")
             return
         parts = (
-            f"{{ SELECT (<{p}> AS ?p) ?d {{ {{ SELECT ?a ?b {{ ?a <{p}> ?b }} LIMIT {SAMPLE} }} "
+            f"{{ SELECT (<{p}> AS ?p) ?d {{ "
+            f"{{ SELECT ?a ?b {{ ?a <{p}> ?b }} LIMIT {SAMPLE_SIZE} }} "
             f"?b <{p}> ?c . ?c <{p}> ?d FILTER(?a != ?c && ?b != ?d && ?a != ?d) }} LIMIT 1 }}"
-            for p in some
+            for p in batch
         )
-        reply = await inquiry.rows("chains", f"SELECT ?p {{ {' UNION '.join(parts)} }}")
+        reply = await session.select("chains", f"SELECT ?p {{ {' UNION '.join(parts)} }}")
         facts.chains |= {value_of(row[0]) or "" for row in reply.rows} if reply else set()
     for predicate in sorted(facts.chains):
-        if await _leads_back(inquiry, predicate):
+        if await _has_cycles(session, predicate):
             facts.chains.discard(predicate)
 
 
-async def _leads_back(inquiry: Inquiry, predicate: str) -> bool:
-    """Return whether nodes often reach themselves, or very many others: peers, not a hierarchy.
+async def _has_cycles(session: QuerySession, predicate: str) -> bool:
+    """Return whether nodes often reach themselves, or very many others: not a hierarchy.
 
-    Walked step by step from a few nodes at once: not every endpoint can do `?x p+ ?x`.
+    Walks step by step from a few nodes, because not every endpoint supports `?x p+ ?x`.
     """
-    some = await inquiry.rows(
-        "cycles", f"SELECT DISTINCT ?x {{ ?a <{predicate}> ?x FILTER(isIRI(?x)) }} LIMIT {_WALKERS}"
+    reply_nodes = await session.select(
+        "cycles",
+        f"SELECT DISTINCT ?x {{ ?a <{predicate}> ?x FILTER(isIRI(?x)) }} LIMIT "
+        f"{_START_NODES_COUNT}",
     )
-    nodes = [value_of(row[0]) or "" for row in some.rows] if some else []
+    nodes = [value_of(row[0]) or "" for row in reply_nodes.rows] if reply_nodes else []
     frontier = {(node, node) for node in nodes}
-    seen: set[tuple[str, str]] = set()
-    for _ in range(_STEPS):
-        values = " ".join(sorted(f"(<{start}> <{at}>)" for start, at in frontier))
-        reply = await inquiry.rows(
+    reached: set[tuple[str, str]] = set()
+    for _ in range(_MAX_STEPS):
+        values = " ".join(sorted(f"(<{start}> <{node}>)" for start, node in frontier))
+        reply = await session.select(
             "cycles",
             f"SELECT DISTINCT ?s ?y {{ VALUES (?s ?x) {{ {values} }} ?x <{predicate}> ?y "
             "FILTER(isIRI(?y)) }",
         )
         if reply is None:
             return True
-        frontier = {(value_of(row[0]) or "", value_of(row[1]) or "") for row in reply.rows} - seen
-        seen |= frontier
-        if len(seen) > _CROWD * len(nodes):
+        frontier = {
+            (value_of(row[0]) or "", value_of(row[1]) or "") for row in reply.rows
+        } - reached
+        reached |= frontier
+        if len(reached) > _MAX_REACHED_PER_NODE * len(nodes):
             return True
         if not frontier:
             break
-    return sum(start == at for start, at in seen) > 0.2 * len(nodes)
+    return sum(start == node for start, node in reached) > 0.2 * len(nodes)
 
 
-async def ask_mirrors(inquiry: Inquiry, facts: Facts) -> None:
-    """Ask which small predicates with fitting numbers say the same the other way round."""
+async def collect_inverses(session: QuerySession, facts: SurveyFacts) -> None:
+    """Find pairs of small predicates with matching numbers that are inverse to each other."""
     sizes: dict[tuple[int, int, int], list[str]] = defaultdict(list)
     linking = [iri for iri in facts.subjects if facts.object_classes[iri]]
     for iri in linking:
@@ -185,37 +201,42 @@ async def ask_mirrors(inquiry: Inquiry, facts: Facts) -> None:
         if not 1 < facts.triples[p] <= 100_000:
             continue
         for q in sizes[facts.triples[p], facts.subjects[p], facts.objects[p]]:
-            if p >= q or inquiry.share_left() < 0.2:
+            if p >= q or session.get_remaining_share() < 0.2:
                 continue
-            reply = await inquiry.rows(
+            reply = await session.select(
                 "inverse pairs",
                 f"SELECT ?a {{ ?a <{p}> ?b FILTER NOT EXISTS {{ ?b <{q}> ?a }} }} LIMIT 1",
             )
             if reply and not reply.rows:
-                facts.mirrored |= {(p, q), (q, p)}
+                facts.inverse_pairs |= {(p, q), (q, p)}
 
 
-_COUNTABLE = 2_000_000
+_MAX_COUNTED_TRIPLES = 2_000_000
 
 
 @dataclass(frozen=True)
-class _End:
-    """Something to tally by predicate: in words, its pattern, what is counted.
+class _EndKind:
+    """A kind of predicate ends to count.
 
-    `kept` of the bound stays for what is asked after it.
+    Attributes:
+        words: Description for progress.
+        pattern: Pattern that binds the `variables`.
+        expression: Expression to count.
+        reserved_share: Share of the budget to leave for later queries.
+        variables: Variables to group by, besides the predicate.
     """
 
     words: str
     pattern: str
-    counted: str
-    kept: float
+    expression: str
+    reserved_share: float
     variables: str = "?c"
 
 
-_SUBJECTS = _End("classes of subjects", "?s a ?c", "DISTINCT ?s", 0.65)
-_OBJECTS = _End("classes of objects", "?o a ?c", "DISTINCT ?o", 0.6)
+_SUBJECTS = _EndKind("classes of subjects", "?s a ?c", "DISTINCT ?s", 0.65)
+_OBJECTS = _EndKind("classes of objects", "?o a ?c", "DISTINCT ?o", 0.6)
 
-_LITERALS = _End(
+_LITERALS = _EndKind(
     "datatypes and languages",
     "FILTER(isLiteral(?o)) BIND(DATATYPE(?o) AS ?d) BIND(LANG(?o) AS ?l)",
     "?o",
@@ -223,104 +244,113 @@ _LITERALS = _End(
     "?d ?l",
 )
 _ENDS = (_LITERALS, _SUBJECTS, _OBJECTS)
-_LOOKED_AT = 60  # predicates in one query
-_KEPT_AFTER_SAMPLES = 0.3
+_SAMPLE_BATCH_SIZE = 60  # predicates in one query
+_SAMPLE_RESERVED_SHARE = 0.3
 
 
-async def ask_samples(inquiry: Inquiry, facts: Facts) -> None:
-    """Look at the ends of some triples of each predicate: cheap, and enough to begin with."""
-    some_at_a_time = batches(facts.predicates(), _LOOKED_AT)
-    waiting = deque((some, end) for some in some_at_a_time for end in _ENDS)
-    while waiting and inquiry.share_left() >= _KEPT_AFTER_SAMPLES:
-        some, end = waiting.popleft()
-        came = await _sample_end(inquiry, facts, end, some)
-        if not came and len(some) > 1:  # too long: the frequent half now, the rest at the end
-            half = (len(some) + 1) // 2
-            waiting.appendleft((some[:half], end))
-            waiting.append((some[half:], end))
+async def collect_end_samples(session: QuerySession, facts: SurveyFacts) -> None:
+    """Read the ends of some triples of each predicate: cheap, and enough for a start."""
+    predicate_batches = split_into_batches(facts.list_predicates(), _SAMPLE_BATCH_SIZE)
+    queue = deque((batch, end) for batch in predicate_batches for end in _ENDS)
+    while queue and session.get_remaining_share() >= _SAMPLE_RESERVED_SHARE:
+        batch, end = queue.popleft()
+        has_reply = await _sample_end(session, facts, end, batch)
+        if not has_reply and len(batch) > 1:  # too long: the frequent half now, the rest at the end
+            half = (len(batch) + 1) // 2
+            queue.appendleft((batch[:half], end))
+            queue.append((batch[half:], end))
 
 
-async def ask_ends(inquiry: Inquiry, facts: Facts) -> None:
-    """Count datatypes and languages of all predicates, and the classes at their ends."""
+async def collect_ends(session: QuerySession, facts: SurveyFacts) -> None:
+    """Count datatypes, languages, and classes of subjects and objects of all predicates."""
     for end in _ENDS:
         # Count for all predicates at once, else for some at a time, else in samples of these.
-        select = f"SELECT ?p {end.variables} (COUNT({end.counted}) AS ?n)"
+        select = f"SELECT ?p {end.variables} (COUNT({end.expression}) AS ?n)"
         group = f"GROUP BY ?p {end.variables}"
         query = f"{select} {{ ?s ?p ?o . {end.pattern} }} {group}"
-        whole = await inquiry.rows(end.words, query, costly=True)
-        if whole and not whole.cut:
-            _tell(facts, end, whole.rows, facts.predicates())
+        full_reply = await session.select(end.words, query, costly=True)
+        if full_reply and not full_reply.cut:
+            _record_ends(facts, end, full_reply.rows, facts.list_predicates())
             continue
-        for some in batches(facts.predicates(), together(len(facts.triples))):
-            if inquiry.share_left() < end.kept:
+        for batch in split_into_batches(
+            facts.list_predicates(), choose_batch_size(len(facts.triples))
+        ):
+            if session.get_remaining_share() < end.reserved_share:
                 facts.cuts.append(f"{end.words} of the predicates that are not frequent")
                 break
-            values = f"VALUES ?p {{ {iris(some)} }}"
+            values = f"VALUES ?p {{ {iris(batch)} }}"
             reply = None
-            if sum(facts.triples[iri] for iri in some) <= _COUNTABLE:
+            if sum(facts.triples[iri] for iri in batch) <= _MAX_COUNTED_TRIPLES:
                 body = f"{values} ?s ?p ?o . {end.pattern}"
-                reply = await inquiry.rows(end.words, f"{select} {{ {body} }} {group}")
+                reply = await session.select(end.words, f"{select} {{ {body} }} {group}")
             if reply and not reply.cut:
-                _tell(facts, end, reply.rows, some)
+                _record_ends(facts, end, reply.rows, batch)
                 continue
-            for few in batches(some, _LOOKED_AT):
-                await _sample_end(inquiry, facts, end, few)
-        if sampled := len(facts.sampled[end.words]):
-            facts.cuts.append(f"{end.words} of {sampled:,} predicates are those of samples")
+            for sample_batch in split_into_batches(batch, _SAMPLE_BATCH_SIZE):
+                await _sample_end(session, facts, end, sample_batch)
+        if sampled_count := len(facts.sampled[end.words]):
+            facts.cuts.append(f"{end.words} of {sampled_count:,} predicates are those of samples")
 
 
-def fill_ends(facts: Facts) -> None:
-    """Take over from the partitions what was not asked, or not answered, by predicate.
+def fill_ends(facts: SurveyFacts) -> None:
+    """Derive missing ends of predicates from the partitions.
 
-    Things of several classes are counted several times then.
+    Resources of several classes are counted several times.
     """
-    told = {
+    known_predicates = {
         iri
         for tally in (facts.subject_classes, facts.object_classes, facts.datatypes)
         for iri, counts in tally.items()
         if counts
     }
-    for one in facts.partitions.values():
-        if one.predicate not in told:
-            facts.subject_classes[one.predicate][one.cls] += one.subjects
-            facts.object_classes[one.predicate].update(dict(one.targets))
-            facts.datatypes[one.predicate].update(dict(one.datatypes))
+    for partition in facts.partitions.values():
+        if partition.predicate not in known_predicates:
+            facts.subject_classes[partition.predicate][partition.cls] += partition.subjects
+            facts.object_classes[partition.predicate].update(dict(partition.targets))
+            facts.datatypes[partition.predicate].update(dict(partition.datatypes))
 
 
-async def _sample_end(inquiry: Inquiry, facts: Facts, end: _End, some: Sequence[str]) -> bool:
-    """Count in the first triples of some predicates; return whether they came.
+async def _sample_end(
+    session: QuerySession, facts: SurveyFacts, end: _EndKind, batch: Sequence[str]
+) -> bool:
+    """Count ends in the first triples of some predicates; return whether the reply came.
 
-    All in one group: groups in each part of a UNION end the process of Virtuoso 7.2 now and then.
+    A single group: groups inside each part of a UNION sometimes crash Virtuoso 7.2.
     """
     parts = (
-        f"{{ SELECT ?s ?p ?o {{ VALUES ?p {{ <{iri}> }} ?s ?p ?o }} LIMIT {SAMPLE} }}"
-        for iri in some
+        f"{{ SELECT ?s ?p ?o {{ VALUES ?p {{ <{iri}> }} ?s ?p ?o }} LIMIT {SAMPLE_SIZE} }}"
+        for iri in batch
     )
     query = (
-        f"SELECT ?p {end.variables} (COUNT({end.counted}) AS ?n) "
+        f"SELECT ?p {end.variables} (COUNT({end.expression}) AS ?n) "
         f"{{ {{ {' UNION '.join(parts)} }} {end.pattern} }} GROUP BY ?p {end.variables}"
     )
-    reply = await inquiry.rows(f"{end.words} in samples", query)
+    reply = await session.select(f"{end.words} in samples", query)
     if reply:
-        _tell(facts, end, reply.rows, some, sampled=True)
+        _record_ends(facts, end, reply.rows, batch, is_sampled=True)
     return reply is not None
 
 
-def _tell(
-    facts: Facts, end: _End, rows: Sequence[Row], asked: Sequence[str], *, sampled: bool = False
+def _record_ends(
+    facts: SurveyFacts,
+    end: _EndKind,
+    rows: Sequence[Row],
+    queried: Sequence[str],
+    *,
+    is_sampled: bool = False,
 ) -> None:
-    """Put what is at one end of the asked predicates in place of what was known of that."""
-    tallies = _tallies(facts, end)
-    for iri in asked:
+    """Replace the recorded ends of the queried predicates."""
+    tallies = _select_tallies(facts, end)
+    for iri in queried:
         facts.sampled[end.words].discard(iri)
-        if sampled and not 0 < facts.triples[iri] <= SAMPLE:
+        if is_sampled and not 0 < facts.triples[iri] <= SAMPLE_SIZE:
             facts.sampled[end.words].add(iri)
         for tally in tallies:
             tally.pop(iri, None)
     for first, *ends, last in rows:
-        predicate, number = value_of(first) or "", number_in(last)
-        if sampled:
-            number = number * max(facts.triples.get(predicate, 0), SAMPLE) // SAMPLE
+        predicate, number = value_of(first) or "", parse_count(last)
+        if is_sampled:
+            number = number * max(facts.triples.get(predicate, 0), SAMPLE_SIZE) // SAMPLE_SIZE
         names: tuple[str | None, ...]
         if end == _LITERALS:
             datatype, language = map(value_of, ends)
@@ -332,7 +362,7 @@ def _tell(
                 tally[predicate][name] += number
 
 
-def _tallies(facts: Facts, end: _End) -> tuple[Tally, ...]:
+def _select_tallies(facts: SurveyFacts, end: _EndKind) -> tuple[Tally, ...]:
     if end == _LITERALS:
         return facts.datatypes, facts.languages
     return (facts.subject_classes if end == _SUBJECTS else facts.object_classes,)

@@ -54,8 +54,8 @@ def linker_of(name: str, address: str = "") -> EntityLinker:
         name, _, address = name.partition("@")
     if name in FORMS:
         return cast("EntityLinker", plugins.load("linker", "http")(address, form=name))
-    if name not in plugins.names("linker"):
-        there = ", ".join(sorted((*plugins.names("linker"), *FORMS)))
+    if name not in plugins.list_names("linker"):
+        there = ", ".join(sorted((*plugins.list_names("linker"), *FORMS)))
         wrong = f"no linker {name!r}" if name else "no linker is named"
         raise SetupError(f"{wrong}: 'linker' is a URL, or one of {there}")
     return cast("EntityLinker", plugins.load("linker", name)(address))

@@ -143,7 +143,7 @@ async def detected(endpoint: Asked, naming: Naming, *, dialect: str = "") -> str
         return PLAIN
     named = [(name, iri) for _, iri, (name, _) in _rows(some) if words_of(name)]
     text, iri = max(named, key=lambda one: len(words_of(one[0])) < _SHORT, default=("", ""))
-    for name in plugins.names("name_search") if text else ():
+    for name in plugins.list_names("name_search") if text else ():
         plugin = in_sparql(name)
         if plugin and plugin.servers and dialect in ("", "generic", *plugin.servers):
             host = urlsplit(iri).netloc if plugin.wants_host else ""

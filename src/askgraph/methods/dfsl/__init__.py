@@ -19,10 +19,10 @@ from typing import ClassVar
 
 from askgraph.errors import QueryError, ServiceError, SetupError, Unauthorised, Unreachable
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import random_examples
+from askgraph.graph.examples import sample_examples
 from askgraph.llm import Choice, LanguageModel, Options
 from askgraph.llm.budget import Account
-from askgraph.methods import Departure, Published, with_presets
+from askgraph.methods import PaperPreset, PaperSetting, apply_presets
 from askgraph.methods.dfsl.prompt import (
     LEFT_OUT,
     AskedTerms,
@@ -32,7 +32,7 @@ from askgraph.methods.dfsl.prompt import (
     left,
     linked_terms,
 )
-from askgraph.methods.settings import ModelSettings, at_least, one_of
+from askgraph.methods.settings import ModelSettings, check_choices, check_minimum
 from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.examples import (
     MATCHES,
@@ -46,7 +46,7 @@ from askgraph.methods.shared.examples import (
 )
 from askgraph.methods.shared.follow_up import over_first_graph
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.query_run import Ran, built_answer, ready, run
+from askgraph.methods.tools.query_run import QueryRun, build_answer, prepare_query, run_query
 from askgraph.sparql.comparison import alike
 from askgraph.sparql.parser import read
 from askgraph.sparql.results import GraphResult, SelectResult
@@ -62,18 +62,20 @@ _ANSWERED = 0.8  # what is believed of a result that all hypotheses agree on
 _FLIPPED = 0.3  # the weight of a query that was made from another one
 _UNWRITTEN = 0.6  # of the belief in an answer, where no model wrote its query
 _BEAM_TOKENS = 600  # a beam search may go on so long, whatever its best beams have come to
-PUBLISHED = Published(
+PUBLISHED = PaperPreset(
     "D'Abramo, Dynamic Few-Shot Learning, arXiv 2407.01409",
     {
-        "match": Departure("terms", "4.2: the question with its entities and relations"),
-        "links": Departure("given", "4.2: gold entities and relations"),
-        "ends": Departure(False, "4.3: entities and relations by name alone"),
-        "iris": Departure(True, "5.4.3: IRIs in full, with labels if these say more"),
-        "diverse": Departure(False, "appendix A: two examples with one query are shown"),
-        "order": Departure("first", "appendix A: the nearest example stands first"),
-        "pick": Departure("first", "5.3: fixed examples are picked by hand"),
-        "hypotheses": Departure("beam", "5.4.1: the best of a beam search; DFSL-MQ is beams, n=10"),
-        "n": Departure(3, "5.4.1: the size of the beam"),
+        "match": PaperSetting("terms", "4.2: the question with its entities and relations"),
+        "links": PaperSetting("given", "4.2: gold entities and relations"),
+        "ends": PaperSetting(False, "4.3: entities and relations by name alone"),
+        "iris": PaperSetting(True, "5.4.3: IRIs in full, with labels if these say more"),
+        "diverse": PaperSetting(False, "appendix A: two examples with one query are shown"),
+        "order": PaperSetting("first", "appendix A: the nearest example stands first"),
+        "pick": PaperSetting("first", "5.3: fixed examples are picked by hand"),
+        "hypotheses": PaperSetting(
+            "beam", "5.4.1: the best of a beam search; DFSL-MQ is beams, n=10"
+        ),
+        "n": PaperSetting(3, "5.4.1: the size of the beam"),
     },
     (
         "5.4.1: similarity is by characters unless an embedder is named (embedder=…); the paper's "
@@ -87,7 +89,7 @@ PUBLISHED = Published(
 """The settings of the paper; five examples, the nearest, are its own (4.2, 5.4)."""
 
 
-@with_presets
+@apply_presets
 @dataclass(frozen=True)
 class Dfsl(ModelSettings):
     """One prompt with demonstrations; its fields are its settings.
@@ -116,7 +118,7 @@ class Dfsl(ModelSettings):
     """
 
     converses: ClassVar[bool] = True
-    published: ClassVar[Published] = PUBLISHED
+    published: ClassVar[PaperPreset] = PUBLISHED
 
     model: LanguageModel
     preset: str = "best"
@@ -139,7 +141,7 @@ class Dfsl(ModelSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(
+        check_choices(
             self,
             variant=("plain", "zero", "fixed", "dynamic"),
             match=MATCHES,
@@ -150,8 +152,8 @@ class Dfsl(ModelSettings):
             hypotheses=("one", "beam", "beams", "samples", "prompt", "flips"),
             choose=CHOICES,
         )
-        at_least(self, 0, "k")
-        at_least(self, 1, "n", "rows")
+        check_minimum(self, 0, "k")
+        check_minimum(self, 1, "n", "rows")
 
     def answer(self, question: Question, graphs: Sequence[KnowledgeGraph]) -> AsyncIterator[Step]:
         """Answer a question over the first graph."""
@@ -232,7 +234,7 @@ class _Run:
         if method.variant == "fixed":
             limit = method.k + 1
             by_chance = method.pick == "chance"
-            spare = random_examples("", known, limit=limit) if by_chance else known[:limit]
+            spare = sample_examples("", known, limit=limit) if by_chance else known[:limit]
             store = self.ablated(await shots_of(context, spare))
             return other_than(context.question.text, store)[: method.k]
         store = await shots_near(
@@ -289,7 +291,7 @@ class _Run:
     def flips(self, query: str) -> Iterator[str]:
         """The query with triples flipped; none of what cannot be read."""
         try:
-            tree = read(ready(self.context, query).query)
+            tree = read(prepare_query(self.context, query).query)
         except QueryError:
             return
         yield from map(text_of, flipped(tree, limit=self.method.n))
@@ -324,7 +326,9 @@ class _Run:
 
     async def hypothesis(self, query: str, weight: float) -> Hypothesis:
         """Run a query; `QueryError` for one that gives triples."""
-        ran = await run(self.context, ready(self.context, query).query, rows=self.method.rows)
+        ran = await run_query(
+            self.context, prepare_query(self.context, query).query, rows=self.method.rows
+        )
         if isinstance(ran.result, GraphResult):
             raise QueryError("the query gives triples, and an answer is rows, or yes or no")
         return Hypothesis(ran.query, ran.result, weight)
@@ -335,8 +339,8 @@ class _Run:
         """The answer of a hypothesis; a refusal if it has no row."""
         confidence = _ANSWERED * (1.0 if self.method.choose == "first" else agreeing)
         confidence *= 1.0 if best.weight > _FLIPPED else _UNWRITTEN
-        ran = Ran(best.query, best.result)
-        answer = await built_answer(self.context, ran, confidence=confidence)
+        ran = QueryRun(best.query, best.result)
+        answer = await build_answer(self.context, ran, confidence=confidence)
         if best.size:
             return answer
         failed = f" {len(problems)} failed, the first: {problems[0]}" if problems else ""

@@ -18,11 +18,11 @@ from askgraph.methods.shared import columns_rule, said_before
 from askgraph.methods.shared.examples import Shot, Term, shown_query
 from askgraph.methods.shared.glossary_notes import taught
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.hits import entity_lines
-from askgraph.methods.tools.mentions import mentioned
-from askgraph.methods.tools.rendering import Writer, labels_in
-from askgraph.methods.tools.schema_lines import SchemaLines, Slice, named
-from askgraph.methods.tools.terms import relations_among
+from askgraph.methods.tools.hits import format_entities
+from askgraph.methods.tools.mentions import find_mentions
+from askgraph.methods.tools.rendering import TermWriter, fetch_labels
+from askgraph.methods.tools.schema_lines import SchemaLines, SchemaSlice, write_schema_names
+from askgraph.methods.tools.terms import find_relations
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
@@ -110,19 +110,19 @@ async def linked_terms(context: Context, *, ends: bool = False) -> AskedTerms:
     name: the relation that is needed is often not named in the question.
     """
     linked = await _linked(context)
-    found = await mentioned(context, linked)
+    found = await find_mentions(context, linked)
     things = [one.term.value for one in found if isinstance(one.term, NamedNode)]
-    named = linked.of(Kind.PREDICATE, Kind.CLASS)[:_SCHEMA]
+    named = linked.get_links(Kind.PREDICATE, Kind.CLASS)[:_SCHEMA]
     schema = {link.target: link.kind is Kind.PREDICATE for link in named}
-    labels = await labels_in(context, [*things, *schema])
+    labels = await fetch_labels(context, [*things, *schema])
     terms = (
         *(Term(iri, labels.get(iri, "")) for iri in things if iri not in schema),
         *(Term(iri, labels.get(iri, ""), relation) for iri, relation in schema.items()),
     )
     if not ends:
         return AskedTerms(terms)
-    values = await entity_lines(context, [one for one in found if isinstance(one.term, Literal)])
-    lines = await _lines(context, Slice(context.graph, linked))
+    values = await format_entities(context, [one for one in found if isinstance(one.term, Literal)])
+    lines = await _lines(context, SchemaSlice(context.graph, linked))
     return AskedTerms(terms, lines, values.lines)
 
 
@@ -136,14 +136,14 @@ async def given_terms(context: Context, *, ends: bool = False) -> AskedTerms:
         raise SetupError(
             "links are to be given, but none came with the question; links=linked finds them"
         )
-    labels = await labels_in(context, given)
+    labels = await fetch_labels(context, given)
     relations = {predicate.iri: predicate for predicate in context.graph.profile.predicates}
-    leading = await relations_among(context, given)
+    leading = await find_relations(context, given)
     terms = tuple(Term(iri, labels.get(iri, ""), iri in leading) for iri in given)
     if not ends:
         return AskedTerms(terms)
     chosen = [relations[iri] for iri in given if iri in relations]
-    part = Slice(context.graph, await _linked(context))
+    part = SchemaSlice(context.graph, await _linked(context))
     return AskedTerms(terms, await _lines(context, part, chosen))
 
 
@@ -153,14 +153,14 @@ async def _linked(context: Context) -> LinkedQuestion:
 
 
 async def _lines(
-    context: Context, part: Slice, chosen: Iterable[PredicateProfile] | None = None
+    context: Context, part: SchemaSlice, chosen: Iterable[PredicateProfile] | None = None
 ) -> tuple[str, ...]:
     """Lines of predicates, those near the question if none are chosen."""
     told = list(await asyncio.to_thread(lambda: part.near) if chosen is None else chosen)
     classes = (iri for p in told for iri, _ in (*p.subject_classes, *p.object_classes))
-    writer = await Writer.knowing(context, [*(p.iri for p in told), *classes])
-    typed = await asyncio.to_thread(SchemaLines(part, writer).typed, told)
-    return (*named(writer, told), *([typed] if typed else []))
+    writer = await TermWriter.from_iris(context, [*(p.iri for p in told), *classes])
+    typed = await asyncio.to_thread(SchemaLines(part, writer).write_value_types, told)
+    return (*write_schema_names(writer, told), *([typed] if typed else []))
 
 
 def few_shot_prompt(
@@ -189,7 +189,7 @@ def few_shot_prompt(
     before = said_before(context.question)
     told = (task, *taught(context.question, [context.graph]), before)
     task = "\n\n".join(filter(None, told))
-    writer, prefixes = Writer(context), context.graph.prefixes
+    writer, prefixes = TermWriter(context), context.graph.prefixes
     parts = [
         f"{_asked(shot.example.question, shot.terms, writer, iris=shown.iris)}\n"
         f"<sparql>\n{query.strip() if shown.iris else shown_query(query, prefixes)}\n</sparql>"
@@ -219,7 +219,7 @@ def _about(profile: Profile, shots: Sequence[Shot]) -> bool:
 def _asked(
     question: str,
     terms: Sequence[Term],
-    writer: Writer,
+    writer: TermWriter,
     *,
     values: Sequence[str] = (),
     ends: Sequence[str] = (),
@@ -239,9 +239,9 @@ def _asked(
     return "\n".join(lines)
 
 
-def _named(term: Term, writer: Writer, *, iris: bool) -> str:
+def _named(term: Term, writer: TermWriter, *, iris: bool) -> str:
     """An IRI with its label, if that says more than the IRI."""
-    short = f"<{term.iri}>" if iris else writer.short(term.iri)
+    short = f"<{term.iri}>" if iris else writer.write_short(term.iri)
     adds = tokens(term.label) != tokens(words_of_local_name(term.iri)) and term.label
-    about = writer.about(term.iri, term.label) if adds else ""
+    about = writer.write_description(term.iri, term.label) if adds else ""
     return f"{short} {about}" if about else short

@@ -17,21 +17,32 @@ from typing import ClassVar, get_args
 
 from askgraph import plugins
 from askgraph.answers.search_run import SearchLimits
-from askgraph.errors import MAY_PASS, WITHOUT_MODEL, BudgetSpent, ServiceError, SetupError
+from askgraph.errors import (
+    TRANSIENT_ERRORS,
+    WITHOUT_MODEL_PREFIX,
+    BudgetSpent,
+    ServiceError,
+    SetupError,
+)
 from askgraph.graph import KnowledgeGraph
 from askgraph.llm import LanguageModel, Message, Options
 from askgraph.llm.budget import Account, Budget
-from askgraph.methods import Method, without_fallback
+from askgraph.methods import Method, disable_fallback
 from askgraph.methods.guided.candidates import Candidates, candidates_of, with_results
 from askgraph.methods.guided.panel import Ending, Panel, Voice, outcome_of, searched_outcome
 from askgraph.methods.guided.prompt import CHOICE, REPLY, guided_messages
 from askgraph.methods.guided.verdict import Judge
-from askgraph.methods.settings import FallbackSettings, at_least, one_of, shares
+from askgraph.methods.settings import (
+    FallbackSettings,
+    check_choices,
+    check_fractions,
+    check_minimum,
+)
 from askgraph.methods.shared import Conversation, in_words, with_cost
 from askgraph.methods.shared.nearby_schema import ShapeParts
 from askgraph.methods.shared.retrieval import Shown
 from askgraph.methods.shared.several_graphs import AskedGraphs, Trials
-from askgraph.methods.tools import Limits, Sees, Toolbox
+from askgraph.methods.tools import Toolbox, ToolLimits, Visibility
 from askgraph.search.decide import Thresholds
 from askgraph.trace import (
     Answer,
@@ -118,7 +129,7 @@ class Guided(FallbackSettings):
     n: int = 1
     models: str = ""
     consult: str = ""
-    sees: Sees = "everything"
+    sees: Visibility = "everything"
     asks_back: bool = True
     answer_from: float = 0.5
     ask_from: float = 0.2
@@ -127,15 +138,15 @@ class Guided(FallbackSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, ask=_ASKS, detail=tuple(DETAILS), sees=get_args(Sees))
-        at_least(self, 0, "looks", "turns")
-        at_least(self, 1, "n")
+        check_choices(self, ask=_ASKS, detail=tuple(DETAILS), sees=get_args(Visibility))
+        check_minimum(self, 0, "looks", "turns")
+        check_minimum(self, 1, "n")
         self._check_sight()
         if self.ask_from > self.answer_from:
             raise SetupError(
                 f"'ask_from' is at most 'answer_from' ({self.answer_from:g}), not {self.ask_from:g}"
             )
-        shares(self, "sure_from", "answer_from", "ask_from")
+        check_fractions(self, "sure_from", "answer_from", "ask_from")
 
     @property
     def shows(self) -> Detail:
@@ -146,7 +157,7 @@ class Guided(FallbackSettings):
         """Answer a question over one graph, or by a query that may join several."""
         if not graphs:
             raise ValueError("no graph was given")
-        limits = Limits(timeout=self.query_seconds)
+        limits = ToolLimits(timeout=self.query_seconds)
         if self.examples and not replays():
             from askgraph.methods.shared.examples import with_examples  # most methods name none
 
@@ -227,9 +238,9 @@ class _Run:
             problem = str(spent)
         except ServiceError as failed:
             silent = panel.verdict is None and panel.answer is None
-            if silent and not (method.fallback and isinstance(failed, MAY_PASS)):
+            if silent and not (method.fallback and isinstance(failed, TRANSIENT_ERRORS)):
                 raise
-            problem = f"{WITHOUT_MODEL}{failed}" if silent else str(failed)
+            problem = f"{WITHOUT_MODEL_PREFIX}{failed}" if silent else str(failed)
         ending = Ending(deciding, method.asks_back, problem)
         self.outcome = await outcome_of(panel, candidates, ending)
 
@@ -318,7 +329,7 @@ class _Run:
                 self.graphs,
                 candidates,
                 finding,
-                self.shown(rendering),
+                self.outcome_text(rendering),
                 results=method.shows.values,
                 brief=brief,
             )
@@ -332,7 +343,7 @@ class _Run:
                 source = f"{who.provider} {who.model} {who.address}"
                 yield Voice(told, talk, method.n, source)
 
-    def shown(self, rendering: str) -> Shown:
+    def outcome_text(self, rendering: str) -> Shown:
         """What the settings say that the prompt shows."""
         shows = self.method.shows
         return Shown(
@@ -352,4 +363,4 @@ class _Run:
         plugin: Callable[..., Method] = type(other)
         settings = {name: getattr(other, name) for name in signature(plugin).parameters}
         asked = self.method.charge(model, self.account)
-        return without_fallback(plugin(**{**settings, "model": asked}))
+        return disable_fallback(plugin(**{**settings, "model": asked}))

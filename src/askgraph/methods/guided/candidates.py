@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, TypeVar
 from askgraph.answers.search_run import AHEAD, PASSED_OVER, SearchLimits, SearchRun, top_score
 from askgraph.answers.verbalize import iris_in
 from askgraph.methods.shared.several_graphs import AskedGraph, AskedGraphs, LinkedGraph
-from askgraph.methods.tools import Context, Sees
+from askgraph.methods.tools import Context, Visibility
 from askgraph.methods.tools.candidates import (
-    RunCandidate,
-    completed,
-    distinct_readings,
-    distinct_results,
+    CandidateResult,
+    complete_candidates,
+    drop_extensions,
+    run_distinct,
 )
-from askgraph.methods.tools.mentions import named_links
-from askgraph.methods.tools.schema_lines import Slice
+from askgraph.methods.tools.mentions import select_links
+from askgraph.methods.tools.schema_lines import SchemaSlice
 from askgraph.search.decide import estimate_confidence
-from askgraph.search.rank import Cluster, Proposal, clusters
+from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
-    from askgraph.methods.tools.masking import Veil
+    from askgraph.methods.tools.masking import TermMasker
 
 READ = 3
 """So many candidates of a graph tell what words of the question are taken for."""
@@ -41,10 +41,10 @@ class GraphCandidates:
 
     searched: SearchRun
     linked: LinkedGraph
-    proposal: Proposal
+    proposal: RankedCandidates
     ranked: Sequence[Cluster]
     confidence: float
-    found: Sequence[RunCandidate] = ()
+    found: Sequence[CandidateResult] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Numbered:
 
     number: int
     found: GraphCandidates
-    ran: RunCandidate
+    ran: CandidateResult
 
     @property
     def context(self) -> Context:
@@ -75,7 +75,7 @@ class Candidates:
 
     every: Sequence[GraphCandidates]
     most: int
-    veil: "Veil | None" = None
+    veil: "TermMasker | None" = None
 
     @cached_property
     def best(self) -> GraphCandidates:
@@ -134,7 +134,7 @@ async def candidates_of(
     graphs: AskedGraphs,
     *,
     most: int,
-    sees: Sees = "everything",
+    sees: Visibility = "everything",
     limits: SearchLimits | None = None,
 ) -> Candidates:
     """Let graph search propose on each graph; no candidate is run yet (see `with_results`).
@@ -148,10 +148,12 @@ async def candidates_of(
     every = await gather_or_fail(searches)
     veil = None
     if sees != "everything":
-        from askgraph.methods.tools.masking import Veil  # few questions are asked under a veil
+        from askgraph.methods.tools.masking import (
+            TermMasker,
+        )  # few questions are asked under a veil
 
         linked = [(one.linked.context.graph, one.linked.linked) for one in every]
-        veil = Veil.of(linked, sees=sees, used=_used(every))
+        veil = TermMasker.from_links(linked, visibility=sees, preferred_iris=_used(every))
     return Candidates([_veiled(one, veil) for one in every] if veil else every, most, veil)
 
 
@@ -162,10 +164,10 @@ def _used(every: Sequence[GraphCandidates]) -> list[str]:
     return [iri for _, cluster in best for iri in iris_in(cluster.best.query)]
 
 
-def _veiled(search: GraphCandidates, veil: "Veil") -> GraphCandidates:
+def _veiled(search: GraphCandidates, veil: "TermMasker") -> GraphCandidates:
     """What was found, under a veil for all that a model is told of it."""
     linked = search.linked
-    asked = replace(linked.asked, context=replace(linked.asked.context, veil=veil))
+    asked = replace(linked.asked, context=replace(linked.asked.context, masker=veil))
     return replace(search, linked=replace(linked, asked=asked))
 
 
@@ -176,28 +178,28 @@ async def with_results(candidates: Candidates) -> Candidates:
     return replace(candidates, every=[replace(one, found=given) for one, given in both])
 
 
-async def _found(search: GraphCandidates, most: int) -> Sequence[RunCandidate]:
+async def _found(search: GraphCandidates, most: int) -> Sequence[CandidateResult]:
     asked = search.linked.asked
     afar = asked.given.arrays is None
     worth = search.ranked
     if search.confidence >= _UNSURE:
         worth = [one for one in worth if one.score >= worth[0].score - _WORSE]
-    found = await distinct_results(
+    found = await run_distinct(
         asked.context,
-        distinct_readings(worth[: _TRIED * most]),
-        most=most + 1,
-        quickly=not afar,
+        drop_extensions(worth[: _TRIED * most]),
+        max_results=most + 1,
+        quick_only=not afar,
         seconds=_AFAR if afar else None,
-        empty=True,
+        keep_empty=True,
     )
     given = _first_as_answered(search, found)[:most]
-    more = await completed(asked.context, search.proposal, given)
+    more = await complete_candidates(asked.context, search.proposal, given)
     return [*given[:1], *more, *given[1:]][:most]
 
 
 def _first_as_answered(
-    search: GraphCandidates, found: Sequence[RunCandidate]
-) -> list[RunCandidate]:
+    search: GraphCandidates, found: Sequence[CandidateResult]
+) -> list[CandidateResult]:
     """The candidates with a result; before them an empty one, if graph search insists on it."""
     given = [one for one in found if not one.is_empty]
     if not found or not found[0].is_empty:
@@ -215,11 +217,11 @@ async def _search(
     limits = replace(limits, timeout=asked.context.limits.timeout)
     searched = SearchRun(limits, question, asked.given, asked.counted)
     proposal = await searched.proposal()
-    ranked = clusters(proposal.candidates)
+    ranked = cluster_candidates(proposal.candidates)
     used = list(dict.fromkeys(iri for one in ranked[:READ] for iri in iris_in(one.best.query)))
     if alone:
-        asked = _declaring(asked, [*used, *(one.target for one in named_links(proposal.linked))])
-    near = Slice(asked.context.graph, proposal.linked, used)
+        asked = _declaring(asked, [*used, *(one.target for one in select_links(proposal.linked))])
+    near = SchemaSlice(asked.context.graph, proposal.linked, used)
     linked = LinkedGraph(asked, proposal.linked, near)
     return GraphCandidates(
         searched, linked, proposal, ranked, estimate_confidence(proposal, ranked)

@@ -127,12 +127,12 @@ class Panel:
     def checked(self, text: str) -> str:
         """Return a text as a model may read it."""
         veil = self.judge.candidates.veil
-        return text if veil is None else veil.checked(text)
+        return text if veil is None else veil.mask_text(text)
 
     def named(self, text: str) -> str:
         """Return what a model is told as a person may read it: names in place of placeholders."""
         veil = self.judge.candidates.veil
-        return text if veil is None else veil.in_words(text)
+        return text if veil is None else veil.unmask_text(text)
 
     def _doubts(self, verdict: Verdict) -> Sequence[str]:
         believed = self.judge.chances
@@ -190,7 +190,7 @@ async def looked_up_further(
         if turn.trouble is not None or not calls:
             return
         uses = await heard(
-            "functions", tuple[ToolUse, ...], partial(toolbox.together, calls), calls
+            "functions", tuple[ToolUse, ...], partial(toolbox.call_all, calls), calls
         )
         for item in _items(uses):
             yield item

@@ -21,19 +21,19 @@ from askgraph.methods.guided.candidates import READ, Candidates, Numbered
 from askgraph.methods.shared import Piece, columns_rule
 from askgraph.methods.shared.retrieval import Shown, message_for
 from askgraph.methods.shared.several_graphs import AskedGraphs, Written, written_query
-from askgraph.methods.tools.candidates import preview, shown_iris
-from askgraph.methods.tools.rendering import Writer, body_lines
-from askgraph.search.decide import left_out
+from askgraph.methods.tools.candidates import list_shown_iris, preview_result
+from askgraph.methods.tools.rendering import TermWriter, list_body_lines
+from askgraph.search.decide import find_omitted_words
 from askgraph.search.query_pieces import (
-    aggregates_of,
-    conditions_in,
-    denied_in,
-    function_of,
-    patterns_in,
-    predicate_of,
+    find_aggregates,
+    get_function,
+    get_predicate,
+    list_conditions,
+    list_negated_groups,
+    list_patterns,
 )
 from askgraph.sparql import Group, Query, Term
-from askgraph.sparql.serializer import plain_text
+from askgraph.sparql.serializer import render_query
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Question
 
@@ -125,7 +125,7 @@ async def guided_messages(
         candidates=partial(
             _pieces,
             ran,
-            previews=results and (veil is None or veil.rows),
+            previews=results and (veil is None or veil.shows_rows),
             several=several,
         ),
         veil=veil,
@@ -146,9 +146,11 @@ def _not_run(candidates: Candidates) -> Iterator[str]:
         graph = f"[{context.graph.name}] " if len(candidates.every) > 1 else ""
         for cluster in one.ranked[: min(READ, candidates.most)]:
             query = str(
-                plain_text(cluster.best.query, context.graph.prefixes, context.graph.profile.types)
+                render_query(
+                    cluster.best.query, context.graph.prefixes, context.graph.profile.types
+                )
             )
-            text = query if context.veil is None else context.veil.query(query)
+            text = query if context.masker is None else context.masker.mask_query(query)
             yield f"- {graph}not run, as it takes long: {_on_one_line(text)}"
 
 
@@ -161,14 +163,14 @@ async def candidate_pieces(
     graph that is down.
     """
     pieces = []
-    writers: dict[str, Writer] = {}
+    writers: dict[str, TermWriter] = {}
     told: dict[str, set[str]] = {}  # names of constants, each once
     for one in candidates:
         if one.graph not in writers:
             same = [other for other in candidates if other.graph == one.graph]
             rows = _LENGTHS[0] if results else 0
-            iris = [iri for other in same for iri in shown_iris(other.ran, rows)]
-            writers[one.graph] = await Writer.knowing(one.context, iris)
+            iris = [iri for other in same for iri in list_shown_iris(other.ran, rows)]
+            writers[one.graph] = await TermWriter.from_iris(one.context, iris)
         writer = writers[one.graph]
         named = told.setdefault(one.graph, set())
         first = candidates[0]
@@ -182,7 +184,7 @@ async def candidate_pieces(
         shared = _in_common(one, first)
         many = len(one.ran.result.rows)
         lengths = (rows if many <= rows else min(rows, _FIRST) for rows in _LENGTHS)
-        shown = (preview(one.ran, writer, rows) for rows in lengths)
+        shown = (preview_result(one.ran, writer, rows) for rows in lengths)
         texts = dict.fromkeys(
             f"{head}\n   → {text.replace(':', f'{shared}:', 1)}" for text in shown
         )
@@ -205,38 +207,38 @@ def _in_common(one: Numbered, first: Numbered) -> str:
 
 
 def _on_one_line(query: str) -> str:
-    return " ".join(map(str.strip, body_lines(query)))
+    return " ".join(map(str.strip, list_body_lines(query)))
 
 
-def _head(one: Numbered, writer: Writer, told: set[str], *, several: bool) -> str:
+def _head(one: Numbered, writer: TermWriter, told: set[str], *, several: bool) -> str:
     """The query of a candidate, the names in it that were not told before, what it leaves out."""
     graph = f"[{one.graph}] " if several else ""
-    veil = one.context.veil
-    query = one.ran.query if veil is None else veil.query(one.ran.query)
+    veil = one.context.masker
+    query = one.ran.query if veil is None else veil.mask_query(one.ran.query)
     head = f"{one.number}. {graph}{_on_one_line(query)}"
-    names = [writer.iri(iri) for iri in iris_of(one.ran.query)]
+    names = [writer.write_iri(iri) for iri in iris_of(one.ran.query)]
     new = [name for name in names if name.endswith('"') and name not in told]
     told.update(new)
     head += f" # {', '.join(new)}" if new else ""
     if len(one.ran.result.variables) > 1:
         head += f" # answer: {', '.join(one.ran.columns)}"
-    left = left_out(one.found.proposal, one.ran.cluster.best, read=True)
+    left = find_omitted_words(one.found.proposal, one.ran.cluster.best, is_query_shown=True)
     more = " …" if len(left) > _LEFT else ""
     words = ", ".join(left[:_LEFT])
-    return f"{head} # not used: {veil.words(words) if veil else words}{more}" if left else head
+    return f"{head} # not used: {veil.mask_words(words) if veil else words}{more}" if left else head
 
 
 _ITEMS = 4  # patterns and conditions by which a candidate is told from another
 
 
-def unlike(one: Query, first: Query, writer: Writer) -> str:
+def unlike(one: Query, first: Query, writer: TermWriter) -> str:
     """Return what one candidate asks other than the first one; "" if that is too much to tell."""
 
     def listed(parts: Sequence[tuple[str, str, str]]) -> str:
         return ", ".join(" ".join(filter(None, part)) for part in parts)
 
     def does(query: Query) -> str:
-        functions = dict.fromkeys(map(function_of, aggregates_of(query)))
+        functions = dict.fromkeys(map(get_function, find_aggregates(query)))
         return "yes or no" if query.form == "ASK" else " and ".join(functions) or "a list"
 
     mine, theirs = (Counter(_asked(tree.where, writer)) for tree in (one, first))
@@ -258,25 +260,25 @@ def unlike(one: Query, first: Query, writer: Writer) -> str:
     return "; ".join(said) or "other order or number"
 
 
-def _asked(group: Group, writer: Writer) -> Iterator[tuple[str, str, str]]:
+def _asked(group: Group, writer: TermWriter) -> Iterator[tuple[str, str, str]]:
     """What has to hold: links and properties with the constants at their ends, and conditions."""
-    for part in patterns_in(group):
-        name = predicate_of(part)
+    for part in list_patterns(group):
+        name = get_predicate(part)
         if name != RDF_TYPE or isinstance(part.object, NamedNode):
-            told = "class" if name == RDF_TYPE else writer.short(name)
+            told = "class" if name == RDF_TYPE else writer.write_short(name)
             yield _constant(part.subject, writer), told, _constant(part.object, writer)
-    for compared in conditions_in(group):
+    for compared in list_conditions(group):
         yield "", compared.operator, ", ".join(_constant(one, writer) for one in compared.values)
-    for denied in denied_in(group):
+    for denied in list_negated_groups(group):
         for subject, told, end in _asked(denied, writer):
             yield subject, f"not {told}", end
 
 
-def _constant(term: Term, writer: Writer) -> str:
+def _constant(term: Term, writer: TermWriter) -> str:
     """A constant, by its name if its IRI is long; "" for a variable."""
     if isinstance(term, Literal):
-        return writer.literal(term)
-    return writer.name(term.value) if isinstance(term, NamedNode) else ""
+        return writer.write_literal(term)
+    return writer.write_name(term.value) if isinstance(term, NamedNode) else ""
 
 
 REPLY: Mapping[str, object] = {

@@ -19,10 +19,10 @@ from askgraph.methods.guided.candidates import Candidates, Numbered
 from askgraph.methods.guided.prompt import Reply, read_reply
 from askgraph.methods.shared.several_graphs import Trials, disagrees
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.hits import own_types
-from askgraph.methods.tools.rendering import Writer, table
-from askgraph.search.decide import left_out
-from askgraph.search.rank.expected_answer_type import expect_answer
+from askgraph.methods.tools.hits import look_up_types
+from askgraph.methods.tools.rendering import TermWriter, render_table
+from askgraph.search.decide import find_omitted_words
+from askgraph.search.rank.expected_answer_type import derive_expected_answer
 from askgraph.search.rank.type_mismatches import find_type_mismatches
 from askgraph.sparql.results import Row, SelectResult, value_of
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES, RDF_LANG_STRING, XSD_STRING
@@ -135,12 +135,12 @@ class Judge:
         reply, veil = read_reply(choice, len(self.chances)), self.candidates.veil
         if veil is None:
             return reply
-        thought, ask = veil.in_words(reply.thought), veil.in_words(reply.ask)
+        thought, ask = veil.unmask_text(reply.thought), veil.unmask_text(reply.ask)
         told = replace(reply, thought=thought, ask=ask)
         if reply.written is None:
             return told
         try:
-            query = veil.unveiled(reply.written.query)
+            query = veil.unmask_query(reply.written.query)
         except QueryError as problem:
             return Reply(problem=f"{problem}.")
         return replace(told, written=replace(reply.written, query=query))
@@ -188,7 +188,7 @@ class Judge:
             one = self.candidates.numbered[number - 1]
             searched = one.found.searched
             best, chance = one.ran.cluster.best, self.chances[number - 1]
-            known = one.ran.whole
+            known = one.ran.complete_result
             try:
                 found = await searched.answer(best, one.found.proposal, chance, known=known)
             except ServiceError:
@@ -204,12 +204,14 @@ class Judge:
         """The verdict on an answer: what speaks for and against it."""
         search = self.candidates.by_graph[answer.graph]
         given = answer.result if answer.boolean is None else answer.boolean
-        expected = expect_answer(search.linked.linked)
+        expected = derive_expected_answer(search.linked.linked)
         unfit = find_type_mismatches(expected, answer.query, given, search.searched.graph.profile)
         same = other = 0
         for one in self.candidates.numbered:
             found = one.ran
-            theirs = bare_answer(found.query, one.graph, found.given, columns=found.columns)
+            theirs = bare_answer(
+                found.query, one.graph, found.rows_or_boolean, columns=found.columns
+            )
             differs = disagrees(answer, theirs)
             other = one.number if differs and not other else other
             same = one.number if not differs and not same else same
@@ -230,7 +232,7 @@ class Judge:
         if unseen and (odd := await self._odd(answer, reply, signs, other)) is not None:
             doubts.append(f"{await self._unseen(answer, reply.chosen)}{odd}")
         veil = self.candidates.veil
-        if doubts and not signs.empty and (veil is None or veil.rows):
+        if doubts and not signs.empty and (veil is None or veil.shows_rows):
             context = search.linked.context
             few = replace(context, limits=replace(context.limits, rows=_SHOWN))
             doubts.insert(0, f"Your query gives {await _given(few, answer)}")
@@ -239,7 +241,9 @@ class Judge:
     def _told(self, texts: Sequence[str], query: str) -> tuple[str, ...]:
         """What is said of a query as a model may read it."""
         veil = self.candidates.veil
-        return tuple(texts if veil is None else (veil.explained(query, text) for text in texts))
+        return tuple(
+            texts if veil is None else (veil.mask_explanation(query, text) for text in texts)
+        )
 
     async def _odd(self, answer: Answer, reply: Reply, signs: Signs, other: int) -> str | None:
         """What is odd about a result that nobody has seen; None if it may stand unseen.
@@ -249,7 +253,7 @@ class Judge:
         """
         veil = self.candidates.veil
         if odd := "".join(f" {one}" for one in _oddities(answer)):
-            return odd if veil is None or veil.rows else ""
+            return odd if veil is None or veil.shows_rows else ""
         if answer.boolean is not None or (reply.sure or 0.0) < _SURE:
             return ""
         if signs.against < _BELIEVED or other == reply.chosen:
@@ -267,7 +271,7 @@ class Judge:
         decides and not the rows.
         """
         veil = self.candidates.veil
-        if not number or (veil is not None and not veil.rows):
+        if not number or (veil is not None and not veil.shows_rows):
             return _UNSEEN
         theirs = await self._take(number)
         if theirs is None or theirs.unused_words or not self.of_one_kind(answer, theirs):
@@ -299,7 +303,7 @@ def _kinds(answer: Answer, arrays: GraphArrays | None) -> set[str]:
             if isinstance(term, Literal):
                 found.add(_sort(term))
             elif term is not None:
-                types = own_types(arrays, str(term)) if arrays is not None else ()
+                types = look_up_types(arrays, str(term)) if arrays is not None else ()
                 found.update(types or ("thing",))
     return found
 
@@ -316,7 +320,7 @@ async def _given(context: Context, answer: Answer) -> str:
     """What a query gives: the first rows, or yes or no."""
     if answer.boolean is not None:
         return "yes." if answer.boolean else "no."
-    return (await table(context, answer.result)).text
+    return (await render_table(context, answer.result)).text
 
 
 def _oddities(answer: Answer) -> Iterator[str]:
@@ -339,12 +343,17 @@ def _bare(one: Numbered, chance: float) -> Answer:
     answer = bare_answer(
         found.query,
         one.graph,
-        found.given,
+        found.rows_or_boolean,
         columns=found.columns,
         words=words,
         confidence=chance,
     )
-    return replace(answer, unused_words=left_out(one.found.proposal, found.cluster.best, read=True))
+    return replace(
+        answer,
+        unused_words=find_omitted_words(
+            one.found.proposal, found.cluster.best, is_query_shown=True
+        ),
+    )
 
 
 def _of_result(answer: Answer) -> list[str]:
@@ -381,7 +390,7 @@ async def told_apart(
     only = (difference.only_first, difference.only_second)
     shown = [row[:_DIFFERING_CELLS] for rows in only for row in rows[:_DIFFERING_ROWS]]
     iris = [term.value for row in shown for term in row if isinstance(term, NamedNode)]
-    writer = await Writer.knowing(context, iris)
+    writer = await TermWriter.from_iris(context, iris)
     if all(isinstance(each, bool) or _is_one_value(each) for each in given):
         gives = [
             f"{name} gives {_outcome(each, writer)}"
@@ -409,7 +418,7 @@ def _is_one_value(given: SelectResult) -> bool:
     return len(given.rows) == 1 and len(given.variables) == 1
 
 
-def _outcome(given: SelectResult | bool, writer: Writer) -> str:
+def _outcome(given: SelectResult | bool, writer: TermWriter) -> str:
     if isinstance(given, bool):
         return "yes" if given else "no"
     from askgraph.sparql.comparison import is_blank  # few results are compared by their rows
@@ -426,10 +435,10 @@ def _size(given: SelectResult | bool) -> str:
     return f"{cut}{many:,} {only}{'row' if many == 1 else 'rows'}"
 
 
-def _rows(rows: Sequence[Row], writer: Writer) -> str:
+def _rows(rows: Sequence[Row], writer: TermWriter) -> str:
     told = []
     for row in rows[:_DIFFERING_ROWS]:
-        cells = ", ".join(map(writer.term, row[:_DIFFERING_CELLS]))
+        cells = ", ".join(map(writer.write_term, row[:_DIFFERING_CELLS]))
         told.append(f"{cells}, …" if len(row) > _DIFFERING_CELLS else cells)
     left = len(rows) - _DIFFERING_ROWS
     return f"{'; '.join(told)}{f' and {left:,} more' if left > 0 else ''}"

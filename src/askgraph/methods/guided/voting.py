@@ -309,9 +309,9 @@ class VotingPanel(Panel):
         talk = spoke.talk
         talk.options = {**talk.options, "schema": _DECIDE}
         veil = self.judge.candidates.veil
-        one, two = (a.query if veil is None else veil.query(a.query) for a in (first, second))
+        one, two = (a.query if veil is None else veil.mask_query(a.query) for a in (first, second))
         words = _WHICH.replace("{first}", one).replace("{second}", two)
-        apart = "" if veil and not veil.rows else await told_apart(context, first, second)
+        apart = "" if veil and not veil.shows_rows else await told_apart(context, first, second)
         talk.told(self.checked(words.replace("{apart}", apart)))
         return (await talk.turn()).step
 

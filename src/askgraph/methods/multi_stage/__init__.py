@@ -23,7 +23,7 @@ from askgraph.index.linkers import Span, linker_of
 from askgraph.index.names import Kind
 from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account
-from askgraph.methods import Departure, Published, check_words, with_presets
+from askgraph.methods import PaperPreset, PaperSetting, apply_presets, check_interpretation
 from askgraph.methods.multi_stage.staged_terms import (
     THINGS,
     Ground,
@@ -40,16 +40,21 @@ from askgraph.methods.multi_stage.staged_terms import (
     reasoned,
     retrieved,
 )
-from askgraph.methods.settings import SpendingSettings, at_least, one_of, shares
+from askgraph.methods.settings import (
+    SpendingSettings,
+    check_choices,
+    check_fractions,
+    check_minimum,
+)
 from askgraph.methods.shared import Overheard, said_before, spent_on, turns_of
 from askgraph.methods.shared.cooccurrence import FILTERS, UNMATCHED, meeting, refuses
 from askgraph.methods.shared.follow_up import over_first_graph
 from askgraph.methods.shared.glossary_notes import taught
 from askgraph.methods.shared.index_cache import bm25_of
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.query_run import Ran, built_answer, ready, run
-from askgraph.methods.writing import Hypothesis, Listed
-from askgraph.methods.writing.grown import GrownWriter
+from askgraph.methods.tools.query_run import QueryRun, build_answer, prepare_query, run_query
+from askgraph.methods.writing import Hypothesis, ListedTerm
+from askgraph.methods.writing.graph_search_writer import GraphSearchWriter
 from askgraph.methods.writing.model_writer import PromptedWriter
 from askgraph.methods.writing.references import FORMS, PLAIN, References
 from askgraph.plugins import explain_removal
@@ -72,24 +77,24 @@ SEARCHES = ("samples", "beams")
 WRITERS = ("grown", "model", "sparql")
 _MODELS = ("model", "sparql")  # writers that ask a model
 _LINKS = ("linked", "reason", "given", "outside", "proposed")
-_Listings = tuple[Listed, ...]
-PUBLISHED = Published(
+_Listings = tuple[ListedTerm, ...]
+PUBLISHED = PaperPreset(
     "Alekseev et al., The benefits of query-based KGQA systems (NLDB 2025)",
     {
-        "entities": Departure(
+        "entities": PaperSetting(
             "reason", "4.1: RetReason; with ReFinED entities=outside,linker=refined"
         ),
-        "predicates": Departure("reason", "4.2: RetReason"),
-        "bm25_entities": Departure("2.95/0.2", "appendix B: for QALD-10"),
-        "bm25_predicates": Departure("5.18/0.01", "appendix B: for QALD-10"),
-        "least_predicates": Departure(10, "4.1: entities with fewer are not in the index"),
-        "restrict": Departure(False, "4.4: pairs are filtered, predicates are not"),
-        "near": Departure(0, "4.2: predicates that were retrieved"),
-        "filter": Departure("direct", "4.4, appendix D"),
-        "writer": Departure("model", "4.3: fine-tuned, by the setting 'model'"),
-        "form": Departure("plain", "4.3: the model predicts the final SPARQL query"),
-        "search": Departure("beams", "authors' code"),
-        "n": Departure(2, "authors' code: two beams"),
+        "predicates": PaperSetting("reason", "4.2: RetReason"),
+        "bm25_entities": PaperSetting("2.95/0.2", "appendix B: for QALD-10"),
+        "bm25_predicates": PaperSetting("5.18/0.01", "appendix B: for QALD-10"),
+        "least_predicates": PaperSetting(10, "4.1: entities with fewer are not in the index"),
+        "restrict": PaperSetting(False, "4.4: pairs are filtered, predicates are not"),
+        "near": PaperSetting(0, "4.2: predicates that were retrieved"),
+        "filter": PaperSetting("direct", "4.4, appendix D"),
+        "writer": PaperSetting("model", "4.3: fine-tuned, by the setting 'model'"),
+        "form": PaperSetting("plain", "4.3: the model predicts the final SPARQL query"),
+        "search": PaperSetting("beams", "authors' code"),
+        "n": PaperSetting(2, "authors' code: two beams"),
     },
     (
         "4.1: no linker comes along: entities=outside asks ReFinED or Falcon, or runs spaCy's",
@@ -102,7 +107,7 @@ PUBLISHED = Published(
 """The settings of the paper; ten candidates are its own (4.1)."""
 
 
-@with_presets
+@apply_presets
 @dataclass(frozen=True)
 class MultiStage(SpendingSettings):
     """Stages one after the other; its fields are its settings.
@@ -135,7 +140,7 @@ class MultiStage(SpendingSettings):
     """
 
     converses: ClassVar[bool] = True
-    published: ClassVar[Published] = PUBLISHED
+    published: ClassVar[PaperPreset] = PUBLISHED
     asks: ClassVar[Mapping[str, tuple[object, ...]]] = {
         "entities": ("reason",),
         "predicates": ("reason",),
@@ -170,7 +175,7 @@ class MultiStage(SpendingSettings):
         super().__post_init__()
         if removal := explain_removal("writer", Path(self.writer).suffix):
             raise SetupError(removal)
-        one_of(
+        check_choices(
             self,
             entities=_LINKS,
             predicates=_LINKS,
@@ -179,9 +184,9 @@ class MultiStage(SpendingSettings):
             search=SEARCHES,
             writer=WRITERS,
         )
-        at_least(self, 0, "near", "shots", "least_predicates")
-        at_least(self, 1, "candidates", "readings", "n", "rows")
-        shares(self, "answer_from")
+        check_minimum(self, 0, "near", "shots", "least_predicates")
+        check_minimum(self, 1, "candidates", "readings", "n", "rows")
+        check_fractions(self, "answer_from")
         bm25_of(self.bm25_entities)
         bm25_of(self.bm25_predicates)
         if self.writer in _MODELS and self.model is None:
@@ -190,7 +195,7 @@ class MultiStage(SpendingSettings):
             )
         if "reason" in (self.entities, self.predicates) and self.model is None:
             raise SetupError("to reason needs a language model: name one with the setting 'model'")
-        check_words(self)
+        check_interpretation(self)
         if "outside" in (self.entities, self.predicates):
             linker_of(self.linker, self.linker_address)
 
@@ -210,9 +215,9 @@ class _Run:
     context: Context
     account: Account
     model: LanguageModel | None
-    things: tuple[Listed, ...] = ()
-    predicates: tuple[Listed, ...] = ()
-    picked: tuple[Listed, ...] = ()
+    things: tuple[ListedTerm, ...] = ()
+    predicates: tuple[ListedTerm, ...] = ()
+    picked: tuple[ListedTerm, ...] = ()
     spans: Sequence[Span] | None = None
     candidates: _Listings | None = None
     outcome: Answer | Refusal = field(
@@ -363,14 +368,17 @@ class _Run:
         method, graph = self.method, self.context.graph
         model = Overheard(self.model) if self.model else None
         known, told = await heard(
-            "prompt", tuple[tuple[str, ...], Prompt | None], partial(self.told, listed), listed
+            "prompt",
+            tuple[tuple[str, ...], Prompt | None],
+            partial(self.build_review_message, listed),
+            listed,
         )
         if told is not None:
             yield told
         before = spent_on(self.account)
 
         async def write() -> Sequence[Hypothesis]:
-            writer: GrownWriter | PromptedWriter = GrownWriter(ranking=method.ranking)
+            writer: GraphSearchWriter | PromptedWriter = GraphSearchWriter(ranking=method.ranking)
             if model is not None and method.writer in _MODELS:
                 writer = self.prompted(model, known)
             return await writer.write(self.context.question, listed, graph, n=method.n)
@@ -386,11 +394,17 @@ class _Run:
         settle = partial(self.settled, queries)
         self.outcome = await heard("settled", Answer | Refusal, settle, *queries)
 
-    async def told(self, listed: _Listings) -> tuple[tuple[str, ...], Prompt | None]:
+    async def build_review_message(
+        self, listed: _Listings
+    ) -> tuple[tuple[str, ...], Prompt | None]:
         """What is known of the question's words, and what a model that writes is told."""
         graph, question = self.context.graph, self.context.question
         short = References(listed, self.method.written_form)
-        names = {} if short.plain else {t.target: short.shown(n) for n, t in short.by_name.items()}
+        names = (
+            {}
+            if short.is_plain
+            else {t.target: short.render_name(n) for n, t in short.by_name.items()}
+        )
 
         def shown(iri: str) -> str:
             return names.get(iri) or graph.prefixes.shorten(iri)
@@ -400,7 +414,7 @@ class _Run:
         if self.model is None or self.method.writer not in _MODELS:
             return known, None
         writer = self.prompted(self.model, known)
-        return known, Prompt("write", tuple(writer.messages(question.text, listed, graph)))
+        return known, Prompt("write", tuple(writer.build_messages(question.text, listed, graph)))
 
     def prompted(self, model: LanguageModel, known: Sequence[str]) -> PromptedWriter:
         """The writer that asks a model."""
@@ -409,7 +423,7 @@ class _Run:
             model,
             self.method.search if held else "samples",
             constrained=held,
-            known=known,
+            notes=known,
             form=self.method.written_form,
             shots=self.method.shots,
         )
@@ -449,7 +463,7 @@ async def tried(context: Context, one: Hypothesis, place: int, *, rows: int) -> 
     """Run a query; a failed one says why. Raises `ServiceError` if the graph is down."""
     belief = min(1.0, math.exp(one.score)) if one.score is not None else _UNSAID * _PASSED**place
     try:
-        ran = await run(context, ready(context, one.query).query, rows=rows)
+        ran = await run_query(context, prepare_query(context, one.query).query, rows=rows)
     except (Unreachable, Unauthorised):
         raise
     except (QueryError, ServiceError) as error:
@@ -471,7 +485,7 @@ async def chosen_of(
         return Refusal(f"No query could be run: {runs[0].problem}")
     best = next((one for one in ran if one.full), ran[0])
     assert best.result is not None
-    answer = await built_answer(context, Ran(best.query, best.result), confidence=best.belief)
+    answer = await build_answer(context, QueryRun(best.query, best.result), confidence=best.belief)
     if not best.full:
         failed = [one.problem for one in runs if one.problem]
         said = f" {len(failed)} failed, the first: {failed[0]}" if failed else ""

@@ -24,17 +24,17 @@ from askgraph.methods.shared import Conversation
 from askgraph.methods.shared.glossary_notes import taught
 from askgraph.methods.shared.index_cache import Bm25, ranked_names
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.rendering import labels_in
-from askgraph.methods.tools.terms import relations_among, unknown_iris
-from askgraph.methods.writing import Listed
-from askgraph.methods.writing.grown import CONSIDERED, listed_of
+from askgraph.methods.tools.rendering import fetch_labels
+from askgraph.methods.tools.terms import filter_unknown_iris, find_relations
+from askgraph.methods.writing import ListedTerm
+from askgraph.methods.writing.graph_search_writer import MAX_CLUSTERS, list_terms_of_queries
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.pipeline import link_to_graph, load_schema, propose
-from askgraph.search.rank import clusters
+from askgraph.search.rank import cluster_candidates
 from askgraph.search.tokenize import tokenize
 from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.serializer import plain_text
+from askgraph.sparql.serializer import render_query
 from askgraph.trace import Findings, Mention, ModelTurn, Prompt
 
 THINGS = (Kind.ENTITY, Kind.CLASS, Kind.VALUE)
@@ -47,7 +47,7 @@ class Ground:
     context: Context
     linked: LinkedQuestion
 
-    async def schema(self, listed: Iterable[Listed] = ()) -> Schema:
+    async def schema(self, listed: Iterable[ListedTerm] = ()) -> Schema:
         """Return the schema over the arrays around the links and the listed terms."""
         further = tuple(
             Link(one.kind, one.target, one.label, 1.0, (), ())
@@ -67,32 +67,32 @@ async def grounded(context: Context) -> Ground:
     """Read and link the question; what words were taught to mean has the names of the graph."""
     asked = context.question
     linked = await link_to_graph(tokenize(asked.text, asked.language), context.graph)
-    meant = {iri for one in linked.taught for iri in one.targets}
-    labels = await labels_in(context, sorted(meant)) if meant else {}
+    meant = {iri for one in linked.glossary_words for iri in one.targets}
+    labels = await fetch_labels(context, sorted(meant)) if meant else {}
     links = (replace(one, name=labels.get(one.target, one.name)) for one in linked.links)
     return Ground(context, replace(linked, links=tuple(links)))
 
 
-def linked_terms(ground: Ground, *kinds: Kind, readings: int) -> tuple[Listed, ...]:
+def linked_terms(ground: Ground, *kinds: Kind, readings: int) -> tuple[ListedTerm, ...]:
     """Return the terms of some kinds that the words are linked to, best first, each once.
 
     Of links that share words so many `readings` are kept.
     """
     used: dict[int, int] = {}
-    found: dict[str, Listed] = {}
-    links = ground.linked.of(*kinds)
+    found: dict[str, ListedTerm] = {}
+    links = ground.linked.get_links(*kinds)
     for link in sorted(links, key=lambda link: (-link.score * link.quality, -len(link.positions))):
         if link.target in found or max(used.get(at, 0) for at in link.positions) >= readings:
             continue
         for at in link.positions:
             used[at] = used.get(at, 0) + 1
-        found[link.target] = Listed(
+        found[link.target] = ListedTerm(
             link.kind, link.target, link.name, positions=link.positions, score=link.score
         )
     return tuple(found.values())
 
 
-async def given_terms(ground: Ground, *, predicates: bool) -> tuple[Listed, ...]:
+async def given_terms(ground: Ground, *, predicates: bool) -> tuple[ListedTerm, ...]:
     """Return the predicates, or the things, that came with the question.
 
     Each with the words that the question links to it, if any. Raises `SetupError` if nobody said
@@ -105,35 +105,35 @@ async def given_terms(ground: Ground, *, predicates: bool) -> tuple[Listed, ...]
             "'linked' finds them"
         )
     classes = {c.iri for c in ground.context.graph.profile.classes}
-    relations = await relations_among(ground.context, given)
+    relations = await find_relations(ground.context, given)
     found = []
     for iri in given:
         if (iri in relations) is predicates:
             kind = Kind.CLASS if iri in classes else Kind.ENTITY
             kind = Kind.PREDICATE if predicates else kind
             label, positions = words_of_local_name(iri), ground.positions(kind, iri)
-            found.append(Listed(kind, iri, label, positions=positions, score=1.0))
+            found.append(ListedTerm(kind, iri, label, positions=positions, score=1.0))
     return tuple(found)
 
 
-async def proposed_terms(ground: Ground) -> tuple[Listed, ...]:
+async def proposed_terms(ground: Ground) -> tuple[ListedTerm, ...]:
     """Return what the best candidates of graph search name: things, values and predicates."""
     graph = ground.context.graph
     proposal = await propose(ground.context.question, graph)
-    found = clusters(proposal.candidates)[:CONSIDERED]
-    queries = [plain_text(one.best.query, graph.prefixes, graph.profile.types) for one in found]
-    language, near = proposal.reading.language, proposal.schema.graph
-    named = await listed_of(queries, graph, language, near)
+    found = cluster_candidates(proposal.candidates)[:MAX_CLUSTERS]
+    queries = [render_query(one.best.query, graph.prefixes, graph.profile.types) for one in found]
+    language, near = proposal.question.language, proposal.schema.graph
+    named = await list_terms_of_queries(queries, graph, language, near)
     return tuple(replace(one, positions=ground.positions(one.kind, one.target)) for one in named)
 
 
-def predicate_listed(profile: PredicateProfile, score: float = 0.0) -> Listed:
+def predicate_listed(profile: PredicateProfile, score: float = 0.0) -> ListedTerm:
     """Return a predicate that no word names, under its own name."""
     label = profile.names[0][0] if profile.names else words_of_local_name(profile.iri)
-    return Listed(Kind.PREDICATE, profile.iri, label, score=score)
+    return ListedTerm(Kind.PREDICATE, profile.iri, label, score=score)
 
 
-def findings(ground: Ground, listed: Sequence[Listed]) -> Findings:
+def findings(ground: Ground, listed: Sequence[ListedTerm]) -> Findings:
     """Return what a stage found as a step; the words are empty of what no word names."""
     tokens = ground.linked.reading.tokens
     return Findings(
@@ -150,19 +150,19 @@ def findings(ground: Ground, listed: Sequence[Listed]) -> Findings:
     )
 
 
-async def outside_things(ground: Ground, spans: Sequence[Span]) -> tuple[Listed, ...]:
+async def outside_things(ground: Ground, spans: Sequence[Span]) -> tuple[ListedTerm, ...]:
     """Return the things that a linker found in the question, the surest reading of a thing once.
 
     What is in no triple of the graph, or is no IRI, is left out.
     """
     context = ground.context
     best = _surest(span for span in spans if not span.relation and _is_iri(span.iri))
-    unknown = set(await unknown_iris(context, best))
+    unknown = set(await filter_unknown_iris(context, best))
     best = {iri: span for iri, span in best.items() if iri not in unknown}
-    labels = await labels_in(context, list(best))
+    labels = await fetch_labels(context, list(best))
     classes = {c.iri for c in context.graph.profile.classes}
     return tuple(
-        Listed(
+        ListedTerm(
             Kind.CLASS if iri in classes else Kind.ENTITY,
             iri,
             labels.get(iri) or words_of_local_name(iri),
@@ -173,7 +173,7 @@ async def outside_things(ground: Ground, spans: Sequence[Span]) -> tuple[Listed,
     )
 
 
-def outside_predicates(ground: Ground, spans: Sequence[Span]) -> tuple[Listed, ...]:
+def outside_predicates(ground: Ground, spans: Sequence[Span]) -> tuple[ListedTerm, ...]:
     """Return the graph's predicates for the relations that a linker found.
 
     A relation whose IRI is none of them goes by its local name: as linkers name Wikidata's P19, a
@@ -184,7 +184,7 @@ def outside_predicates(ground: Ground, spans: Sequence[Span]) -> tuple[Listed, .
     for one in sorted(known.values(), key=lambda one: -one.triples):
         named.setdefault(_last(one.iri), one.iri)
     best = _surest(span for span in spans if span.relation)
-    found: dict[str, Listed] = {}
+    found: dict[str, ListedTerm] = {}
     for iri, span in best.items():
         there = iri if iri in known else named.get(_last(iri))
         if there is not None:
@@ -311,7 +311,7 @@ def numbers_in(text: str, most: int) -> tuple[int, ...]:
 
 def picked(
     ground: Ground, key: str, candidates: Sequence[Resource], text: str
-) -> tuple[Listed, ...]:
+) -> tuple[ListedTerm, ...]:
     """Return the candidates that the model picked, with the words that are linked to them."""
     classes = {c.iri for c in ground.context.graph.profile.classes}
     found = []
@@ -321,7 +321,7 @@ def picked(
         kind = kind if key == "entities" else Kind.PREDICATE
         positions = ground.positions(kind, one.iri)
         about = "; ".join(one.infos)
-        found.append(Listed(kind, one.iri, one.label, about, positions, _PICKED))
+        found.append(ListedTerm(kind, one.iri, one.label, about, positions, _PICKED))
     return tuple(found)
 
 

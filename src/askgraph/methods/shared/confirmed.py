@@ -11,10 +11,10 @@ from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.endpoint import Counted
 from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import QueryExample, confirmed_repeat, outcome_of, what_changed
-from askgraph.graph.glossary import Entry, Glossary
-from askgraph.methods.tools import Context, Limits
-from askgraph.methods.tools.query_run import answered
+from askgraph.graph.examples import QueryExample, describe_change, digest_result, find_confirmed
+from askgraph.graph.glossary import Glossary, GlossaryEntry
+from askgraph.methods.tools import Context, ToolLimits
+from askgraph.methods.tools.query_run import answer_query
 from askgraph.search.tokenize import TokenizedQuestion, tokenize
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.trace import Answer, Confirmed, Question, Thought, Usage
@@ -48,7 +48,7 @@ async def confirmed_steps(
     repeats = [
         (graph, example)
         for graph in graphs
-        if (example := confirmed_repeat(question.text, question.language, graph.examples))
+        if (example := find_confirmed(question.text, question.language, graph.examples))
     ]
     for graph, example in sorted(repeats, key=lambda one: _when(one[1]), reverse=True):
         not_used = f"The confirmed query of {example.question!r} is not used: "
@@ -69,20 +69,20 @@ async def _answered(question: Question, graph: KnowledgeGraph, query: str) -> An
     """The answer of a query of a person, with what it costs."""
     started = time.perf_counter()
     endpoint = Counted(graph.endpoint)
-    context = Context(replace(graph, endpoint=endpoint), question, Limits(timeout=_SECONDS))
-    answer = await answered(context, query, confidence=1.0)
+    context = Context(replace(graph, endpoint=endpoint), question, ToolLimits(timeout=_SECONDS))
+    answer = await answer_query(context, query, confidence=1.0)
     return replace(answer, usage=Usage(time.perf_counter() - started, endpoint.requests))
 
 
-def taught_query(question: Question, glossary: Glossary) -> Entry | None:
+def taught_query(question: Question, glossary: Glossary) -> GlossaryEntry | None:
     """Return the entry of a glossary with a query that a question asks for, and nothing else."""
-    asked = [one for one in glossary.entries if glossary.last(one).query]
+    asked = [one for one in glossary.entries if glossary.resolve_synonyms(one).query]
     if not asked:
         return None
     reading = tokenize(question.text, question.language)
     found = (one for one in asked if _asks_only(reading, one.key))
     entry = max(found, key=lambda one: len(one.key), default=None)
-    return entry and replace(glossary.last(entry), word=entry.word)
+    return entry and replace(glossary.resolve_synonyms(entry), word=entry.word)
 
 
 def _asks_only(reading: TokenizedQuestion, key: tuple[str, ...]) -> bool:
@@ -101,7 +101,7 @@ def _confirmed(example: QueryExample, answer: Answer) -> Confirmed:
     change = None
     if example.confirmation and not answer.result.truncated:
         result = answer.result if answer.boolean is None else answer.boolean
-        change = what_changed(example.confirmation, outcome_of(result))
+        change = describe_change(example.confirmation, digest_result(result))
     by = example.confirmation.by if example.confirmation else None
     return Confirmed(example.question, _when(example), by, example.iri, change)
 

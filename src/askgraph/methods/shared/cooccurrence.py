@@ -12,7 +12,7 @@ import numpy as np
 
 from askgraph.graph.arrays import Ids
 from askgraph.index.names import Kind
-from askgraph.methods.writing import Listed
+from askgraph.methods.writing import ListedTerm
 from askgraph.search.expand.schema import Schema
 
 FILTERS = ("off", "direct", "reach")
@@ -39,12 +39,12 @@ class Meeting:
     beyond: tuple[str, ...]
     chain: frozenset[str]
 
-    def kept(self, predicates: Sequence[Listed]) -> tuple[Listed, ...]:
+    def kept(self, predicates: Sequence[ListedTerm]) -> tuple[ListedTerm, ...]:
         """Return those of the predicates that exist at the things, or further along a chain."""
         there = self.chain.union(self.at)
         return tuple(one for one in predicates if one.target in there)
 
-    def reach(self, predicates: Sequence[Listed]) -> str:
+    def reach(self, predicates: Sequence[ListedTerm]) -> str:
         """Return how far off the nearest of the predicates is, as one of `REACHES`."""
         wanted = {one.target for one in predicates}
         if not wanted:
@@ -69,7 +69,9 @@ def refuses(filter: str, reach: str) -> bool:
             return False
 
 
-def meeting(schema: Schema, things: Sequence[Listed], predicates: Sequence[Listed]) -> Meeting:
+def meeting(
+    schema: Schema, things: Sequence[ListedTerm], predicates: Sequence[ListedTerm]
+) -> Meeting:
     """Look up which predicates stand at things, in or out, or at a node without a name beside them.
 
     The things are the listed entities and values, and where there is none the instances of the
@@ -82,7 +84,7 @@ def meeting(schema: Schema, things: Sequence[Listed], predicates: Sequence[Liste
     every = np.union1d(own, _with_nameless(schema, _nodes(schema, classes))).astype(np.int32)
     beside = _with_nameless(schema, _stepped(schema, own, counts))
     further = _counts(schema, np.union1d(every, beside).astype(np.int32))
-    wanted = {schema.number(one.target) for one in predicates} - {None}
+    wanted = {schema.get_predicate_number(one.target) for one in predicates} - {None}
     reached: set[int] = set()
     for _ in range(_ROUNDS):
         here = set(_counts(schema, every))
@@ -91,7 +93,7 @@ def meeting(schema: Schema, things: Sequence[Listed], predicates: Sequence[Liste
         if not fresh:
             break
         every = _with_nameless(schema, _stepped(schema, every, fresh))
-    iri_of = schema.graph.iri_of
+    iri_of = schema.graph.get_predicate_iri
     return Meeting(
         tuple(map(iri_of, _most_first(counts))),
         tuple(iri_of(number) for number in _most_first(further) if number not in counts),
@@ -99,12 +101,12 @@ def meeting(schema: Schema, things: Sequence[Listed], predicates: Sequence[Liste
     )
 
 
-def _nodes(schema: Schema, things: Iterable[Listed]) -> Ids:
+def _nodes(schema: Schema, things: Iterable[ListedTerm]) -> Ids:
     """The nodes that things stand for, sorted: instances for a class."""
     found: list[Ids] = [np.zeros(0, dtype=np.int32)]
     for one in things:
         if one.kind is Kind.CLASS:
-            found.append(schema.instances(one.target))
+            found.append(schema.get_instances(one.target))
             continue
         text = f"<{one.target}>" if one.kind is Kind.ENTITY else one.target
         at = schema.graph.terms.find(text)
@@ -117,9 +119,9 @@ def _counts(schema: Schema, nodes: Ids) -> dict[int, int]:
     """How many edges of each predicate leave or enter some nodes, without those of the schema."""
     found: dict[int, int] = {}
     for inverse in (False, True):
-        numbers, counts = schema.graph.predicates_of(nodes, inverse=inverse)
+        numbers, counts = schema.graph.count_predicates(nodes, inverse=inverse)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-            if number not in schema.hidden:
+            if number not in schema.hidden_predicates:
                 found[number] = found.get(number, 0) + count
     return found
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from askgraph.graph.definitions import Comment
+from askgraph.graph.definitions import TermComment
 from askgraph.graph.examples import Wording
-from askgraph.graph.names import called
+from askgraph.graph.names import get_label
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.llm import LanguageModel, Message, Options, System, User
 from askgraph.llm.budget import Account
@@ -42,7 +42,7 @@ _MOST = 3  # classes named of a term
 
 async def drafted_comments(
     terms: Sequence[str], profile: Profile, model: LanguageModel, account: Account
-) -> tuple[Comment, ...]:
+) -> tuple[TermComment, ...]:
     """Return a comment in English for each term that the model has something to say of.
 
     One call for twenty terms, to which `account` is charged, and another if it gave no JSON.
@@ -50,7 +50,7 @@ async def drafted_comments(
     """
     uses = dict(_uses(profile))
     known = [iri for iri in terms if iri in uses]
-    found: list[Comment] = []
+    found: list[TermComment] = []
     for start in range(0, len(known), _AT_ONCE):
         some = dict(enumerate(known[start : start + _AT_ONCE], start=1))
         told = "\n".join(f"{number}. {uses[iri]}" for number, iri in some.items())
@@ -62,7 +62,7 @@ async def drafted_comments(
             if 0 < len(text := " ".join(str(one["text"]).split())) <= _COMMENT
         }
         found += [
-            Comment(iri, texts[number], why=f"drafted by {model.identity.model}")
+            TermComment(iri, texts[number], why=f"drafted by {model.identity.model}")
             for number, iri in some.items()
             if number in texts
         ]
@@ -130,10 +130,10 @@ async def _listed(
 def _uses(profile: Profile) -> Iterator[tuple[str, str]]:
     """How the graph uses each of its terms, on a line."""
     prefixes = PrefixMap(dict(profile.prefixes))
-    names = {one.iri: called(one) for one in profile.classes}
+    names = {one.iri: get_label(one) for one in profile.classes}
     for cls in profile.classes:
         leaving = [
-            called(one)
+            get_label(one)
             for one in profile.predicates
             if any(iri == cls.iri for iri, _ in one.subject_classes)
             and not one.iri.startswith(SCHEMA_SPACES)
@@ -160,4 +160,4 @@ def _line(
     kind: str, term: ClassProfile | PredicateProfile, prefixes: PrefixMap, facts: Mapping[str, str]
 ) -> str:
     told = "; ".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
-    return f"{kind} {called(term)!r} ({prefixes.shorten(term.iri)}); {told}"
+    return f"{kind} {get_label(term)!r} ({prefixes.shorten(term.iri)}); {told}"

@@ -21,14 +21,19 @@ from weakref import WeakKeyDictionary
 from askgraph.answers.verbalize import MAX_LABELS
 from askgraph.errors import QueryError, QuerySyntaxError, SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import QueryExample, cosines, read_examples, similarities
+from askgraph.graph.examples import (
+    QueryExample,
+    compute_cosines,
+    compute_similarities,
+    read_examples,
+)
 from askgraph.index import Resource
 from askgraph.index.names import NameIndex, tokens
 from askgraph.methods.shared.index_cache import keep_index, kept_index
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.rendering import labels_in
-from askgraph.methods.tools.term_text import STANDARD, named_iris
-from askgraph.search.tokenize import form_likeness, question_form
+from askgraph.methods.tools.rendering import fetch_labels
+from askgraph.methods.tools.term_text import STANDARD_NAMESPACES, extract_iris
+from askgraph.search.tokenize import build_question_form, compare_forms
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
 from askgraph.sparql.rewrite import formatted
 from askgraph.sparql.rewrite.canonical import skeleton
@@ -142,18 +147,18 @@ async def shots_of(context: Context, examples: Sequence[QueryExample]) -> tuple[
 
 
 async def _shots(context: Context, examples: Sequence[QueryExample]) -> tuple[Shot, ...]:
-    used = [named_iris(example.query) for example in examples]
+    used = [extract_iris(example.query) for example in examples]
     iris = list(dict.fromkeys(iri for one in used for iri in one))
     labels: dict[str, str] = {}
     for at in range(0, len(iris), MAX_LABELS):
-        labels |= await labels_in(context, iris[at : at + MAX_LABELS])
+        labels |= await fetch_labels(context, iris[at : at + MAX_LABELS])
     return tuple(
         Shot(
             example,
             tuple(
                 Term(iri, labels.get(iri) or words_of_local_name(iri), sort == "properties")
                 for iri, sort in one.items()
-                if not iri.startswith(STANDARD)
+                if not iri.startswith(STANDARD_NAMESPACES)
             ),
         )
         for example, one in zip(examples, used, strict=True)
@@ -211,7 +216,7 @@ def other_than(question: str, shots: Sequence[Shot]) -> list[Shot]:
     found = []
     for shot in shots:
         wordings = [one.text for one in shot.example.wordings if _numbers(one.text) == numbers]
-        if max(similarities(question, wordings), default=0.0) < _SAME:
+        if max(compute_similarities(question, wordings), default=0.0) < _SAME:
             found.append(shot)
     return found
 
@@ -224,16 +229,18 @@ def _numbers(text: str) -> set[str]:
 def _scores(text: str, wordings: Sequence[Sequence[str]], embedder: str | None) -> list[float]:
     """How like a text the nearest of some wordings is, of each shot."""
     texts = [one for several in wordings for one in several]
-    each = iter(cosines(text, texts, embedder) if embedder else similarities(text, texts))
+    each = iter(
+        compute_cosines(text, texts, embedder) if embedder else compute_similarities(text, texts)
+    )
     return [max(next(each) for _ in several) for several in wordings]
 
 
 def _forms(question: str, shots: Sequence[Shot]) -> list[float]:
     """How alike the ways are in which a question and the nearest wording of each shot ask."""
-    own = question_form(question)
+    own = build_question_form(question)
     return [
         max(
-            form_likeness(own, question_form(wording.text, wording.language))
+            compare_forms(own, build_question_form(wording.text, wording.language))
             for wording in shot.example.wordings
         )
         for shot in shots
@@ -355,7 +362,7 @@ def diverse(found: Sequence[NearExample], *, limit: int) -> list[NearExample]:
         except QuerySyntaxError:
             form = one.example.query
         key = form, _schema(one)
-        if max(similarities(one.example.question, same[key]), default=0.0) >= _ALIKE:
+        if max(compute_similarities(one.example.question, same[key]), default=0.0) >= _ALIKE:
             continue
         same[key].append(one.example.question)
         skeletons[form] += 1
@@ -414,7 +421,7 @@ def _preferred(
     """Put what is preferred before the rest, if it is not much further off."""
     head, tail = ranked[: 2 * limit], ranked[2 * limit :]
     likeness = [
-        max(similarities(question, [wording.text for wording in one.example.wordings]))
+        max(compute_similarities(question, [wording.text for wording in one.example.wordings]))
         for one in head
     ]
     least = _NEAR * max(likeness, default=0.0)
@@ -430,6 +437,6 @@ def _preferred(
 
 def _schema(one: NearExample) -> frozenset[str]:
     """The predicates of a query, and the classes that the graph knows."""
-    named = named_iris(one.example.query)
+    named = extract_iris(one.example.query)
     classes = {cls.iri for cls in one.graph.profile.classes} if named else set()
     return frozenset(iri for iri, sort in named.items() if sort == "properties" or iri in classes)

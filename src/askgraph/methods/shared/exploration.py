@@ -14,8 +14,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from askgraph.errors import (
-    MAY_PASS,
-    WITHOUT_MODEL,
+    TRANSIENT_ERRORS,
+    WITHOUT_MODEL_PREFIX,
     BudgetSpent,
     QuerySyntaxError,
     ServiceError,
@@ -24,13 +24,13 @@ from askgraph.graph import KnowledgeGraph
 from askgraph.graph.boundaries import Boundary
 from askgraph.llm import LanguageModel, ToolCall
 from askgraph.llm.budget import Account
-from askgraph.methods.settings import FallbackSettings, at_least, one_of
+from askgraph.methods.settings import FallbackSettings, check_choices, check_minimum
 from askgraph.methods.shared import Conversation, said_before, spent_on
 from askgraph.methods.shared.glossary_notes import noted, taught
 from askgraph.methods.shared.several_graphs import disagrees
 from askgraph.methods.tools import Toolbox
 from askgraph.methods.tools.replay import ReplayedModel, ReplayedToolbox
-from askgraph.methods.tools.term_text import STANDARD, named_iris
+from askgraph.methods.tools.term_text import STANDARD_NAMESPACES, extract_iris
 from askgraph.sparql.parser import read
 from askgraph.trace import Answer, Question, Refusal, Step, ToolUse, Trace
 
@@ -70,8 +70,8 @@ class ExplorerSettings(FallbackSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of(self, notes=NOTES)
-        at_least(self, 1, "transcript", "hits", "rows")
+        check_choices(self, notes=NOTES)
+        check_minimum(self, 1, "transcript", "hits", "rows")
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,11 @@ class Attempts:
         """Take in what a call gave."""
         seen = use.observation
         if seen.answer is not None:
-            named = (iri for iri in named_iris(seen.answer.query) if not iri.startswith(STANDARD))
+            named = (
+                iri
+                for iri in extract_iris(seen.answer.query)
+                if not iri.startswith(STANDARD_NAMESPACES)
+            )
             self.unseen = tuple(iri for iri in named if iri not in self._seen)
         self._seen.update(seen.seen)
         if use.tool == "propose_queries" and not use.call and seen.answer is not None:
@@ -281,7 +285,7 @@ class Exploration(ABC):
             yield use
         talk = self.conversation(uses)
         if isinstance(self.toolbox, ReplayedToolbox):
-            talk.messages = self.toolbox.told
+            talk.messages = self.toolbox.first_messages
         yield talk.prompt("question")
         why = "the model came to no answer"
         try:
@@ -291,10 +295,10 @@ class Exploration(ABC):
         except BudgetSpent as problem:
             why = str(problem)
         except ServiceError as problem:
-            falls_back = self.method.fallback and isinstance(problem, MAY_PASS)
+            falls_back = self.method.fallback and isinstance(problem, TRANSIENT_ERRORS)
             if not talk.choices and not falls_back:
                 raise
-            why = str(problem) if talk.choices else f"{WITHOUT_MODEL}{problem}"
+            why = str(problem) if talk.choices else f"{WITHOUT_MODEL_PREFIX}{problem}"
         outcome = self.outcome
         if outcome is None:
             fallback = await self.attempts.best()

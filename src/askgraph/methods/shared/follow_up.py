@@ -18,9 +18,14 @@ from askgraph.llm import LanguageModel
 from askgraph.llm.budget import Account
 from askgraph.methods.settings import SpendingSettings
 from askgraph.methods.shared import Run, in_words, with_cost
-from askgraph.methods.tools import Context, Limits
-from askgraph.methods.tools.hits import own_types
-from askgraph.search.follow_up import change_of, completed, leans_on_a_thing, with_thing
+from askgraph.methods.tools import Context, ToolLimits
+from askgraph.methods.tools.hits import look_up_types
+from askgraph.search.follow_up import (
+    complete_question,
+    is_about_thing,
+    parse_result_change,
+    replace_pronoun,
+)
 from askgraph.sparql.judge import admitted
 from askgraph.trace import Answer, Earlier, Outcome, Question, Step, Thought, Usage, heard
 
@@ -77,7 +82,7 @@ def over_first_graph(
 
     def answer(asked: Question) -> AsyncIterator[Step]:
         endpoint = Counted(graphs[0].endpoint)
-        limits = Limits(timeout=method.query_seconds)
+        limits = ToolLimits(timeout=method.query_seconds)
         context = Context(replace(graphs[0], endpoint=endpoint), asked, limits)
         account = method.open_account()
         words: Callable[[Answer], AsyncGenerator[Step, None]] | None = None
@@ -99,9 +104,9 @@ async def standalone(question: Question, graphs: Sequence[KnowledgeGraph]) -> Qu
         return question
     for graph in graphs:
         text = await asyncio.to_thread(_completed, question, graph)
-        if text is None and leans_on_a_thing(question.text, question.language):
+        if text is None and is_about_thing(question.text, question.language):
             name = await _thing(question.before[-1], graph, question.language or "en")
-            text = name and with_thing(question.text, name, question.language)
+            text = name and replace_pronoun(question.text, name, question.language)
         if text is not None and text != question.text:
             return replace(question, text=text, before=())
     return question
@@ -117,13 +122,17 @@ def _completed(question: Question, graph: KnowledgeGraph) -> str | None:
     def share_class(one: str, other: str) -> bool:
         if arrays is None:
             return False
-        return not set(own_types(arrays, f"<{one}>")).isdisjoint(own_types(arrays, f"<{other}>"))
+        return not set(look_up_types(arrays, f"<{one}>")).isdisjoint(
+            look_up_types(arrays, f"<{other}>")
+        )
 
     whole, *later = [earlier.question for earlier in question.before]
     for text in later:
-        if change_of(text, graph.names, language=language) is None:
-            whole = completed(text, whole, graph.names, share_class, language=language) or text
-    return completed(question.text, whole, graph.names, share_class, language=language)
+        if parse_result_change(text, graph.names, language=language) is None:
+            whole = (
+                complete_question(text, whole, graph.names, share_class, language=language) or text
+            )
+    return complete_question(question.text, whole, graph.names, share_class, language=language)
 
 
 async def _thing(earlier: Earlier, graph: KnowledgeGraph, language: str) -> str | None:

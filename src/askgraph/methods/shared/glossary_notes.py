@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.glossary import Entry, Glossary, notes_in
+from askgraph.graph.glossary import Glossary, GlossaryEntry, read_notes
 from askgraph.index.names import Kind, stem, tokens
-from askgraph.search.glossary import kind_of
+from askgraph.search.glossary import classify_iri
 from askgraph.trace import Question
 
 _WORDS = "What words mean here, as the users of the graph taught it:"
@@ -55,7 +55,7 @@ def noted(graphs: Sequence[KnowledgeGraph]) -> tuple[str, ...]:
     """
     found = []
     for graph in graphs:
-        notes = notes_in(graph.notes) if graph.notes else ()
+        notes = read_notes(graph.notes) if graph.notes else ()
         lines = [
             f"- {json.dumps(one.text, ensure_ascii=False)}"
             f"{'' if one.snapshot == graph.snapshot else _OLDER}"
@@ -66,7 +66,7 @@ def noted(graphs: Sequence[KnowledgeGraph]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _entries(question: Question, graph: KnowledgeGraph, *, veiled: bool) -> list[Entry]:
+def _entries(question: Question, graph: KnowledgeGraph, *, veiled: bool) -> list[GlossaryEntry]:
     """The entries whose words stand in a question, and those that they are explained by."""
     glossary = graph.glossary or Glossary()
     sizes = {len(one.key) for one in glossary.entries}
@@ -74,22 +74,22 @@ def _entries(question: Question, graph: KnowledgeGraph, *, veiled: bool) -> list
     spans = {said[at : at + size] for at in range(len(said)) for size in sizes}
     found = (one for one in glossary.entries if one.key in spans)
     touched = sorted(found, key=lambda one: len(one.key), reverse=True)
-    every: dict[str, Entry] = {}
+    every: dict[str, GlossaryEntry] = {}
     for one in touched[:_MOST]:
-        entry: Entry | None = one
+        entry: GlossaryEntry | None = one
         while entry is not None and entry.word not in every:
             every[entry.word] = entry
-            entry = glossary.of(entry.same_as) if entry.same_as else None
+            entry = glossary.find_entry(entry.same_as) if entry.same_as else None
     return [one for one in every.values() if not (veiled and _tells_data(one, graph))]
 
 
-def _tells_data(entry: Entry, graph: KnowledgeGraph) -> bool:
+def _tells_data(entry: GlossaryEntry, graph: KnowledgeGraph) -> bool:
     """Whether an entry says more than the schema: a thing, or what stands in a query."""
-    things = (iri for iri in entry.means if kind_of(iri, graph.profile) is Kind.ENTITY)
+    things = (iri for iri in entry.means if classify_iri(iri, graph.profile) is Kind.ENTITY)
     return bool(entry.query) or any(things)
 
 
-def _lines(entries: Sequence[Entry], shown: Callable[[str], str]) -> Iterator[str]:
+def _lines(entries: Sequence[GlossaryEntry], shown: Callable[[str], str]) -> Iterator[str]:
     for one in entries:
         if one.same_as:
             yield f'- "{one.word}" is the same as "{one.same_as}"'

@@ -94,10 +94,10 @@ def keep_index(
 
 def _place(graph: KnowledgeGraph, what: str, embedder: str, digest: str) -> Path | None:
     """The folder of an index that is kept on disk."""
-    if graph.kept is None or not digest:
+    if graph.cache_folder is None or not digest:
         return None
     named = hashlib.sha256(f"{embedder}\n{digest}".encode()).hexdigest()[:32]
-    return graph.kept / f"{what.replace(' ', '-')}~{named}"
+    return graph.cache_folder / f"{what.replace(' ', '-')}~{named}"
 
 
 def _put(folder: Path, place: Path) -> bool:
@@ -191,8 +191,12 @@ def _described(
     arrays = graph.arrays
     if not least or arrays is None:
         return resources
-    places = ((one, arrays.terms.iri(one.iri)) for one in resources)
-    return [one for one, at in places if at is not None and arrays.predicate_count(at) >= least]
+    places = ((one, arrays.terms.find_iri(one.iri)) for one in resources)
+    return [
+        one
+        for one, at in places
+        if at is not None and arrays.count_outgoing_predicates(at) >= least
+    ]
 
 
 @contextmanager

@@ -18,15 +18,20 @@ from pyoxigraph import Literal, NamedNode
 from askgraph.answers.verbalize import descriptions_of
 from askgraph.errors import ErrorReply, MalformedReply, Overloaded, TimedOut
 from askgraph.graph.profile import ClassProfile, Profile
-from askgraph.graph.shape_texts import definitions, shex_of
-from askgraph.graph.shapes import Shape, ShapeLine, ends_of, known_shape, shape_at
+from askgraph.graph.shape_texts import format_equivalents, format_shex
+from askgraph.graph.shapes import Shape, ShapeLine, build_shape, get_end_kinds, load_shape
 from askgraph.index import Resource, SearchIndex
 from askgraph.index.names import Kind
 from askgraph.methods.shared import Piece
 from askgraph.methods.shared.several_graphs import LinkedGraph
-from askgraph.methods.tools.mentions import named_links
-from askgraph.methods.tools.rendering import Writer, labels_in
-from askgraph.methods.tools.schema_lines import SchemaLines, Slice, terms_of, time_lines
+from askgraph.methods.tools.mentions import select_links
+from askgraph.methods.tools.rendering import TermWriter, fetch_labels
+from askgraph.methods.tools.schema_lines import (
+    SchemaLines,
+    SchemaSlice,
+    list_terms,
+    write_time_lines,
+)
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.vocabulary import RDFS_SUB_CLASS_OF, SCHEMA_SPACES
 
@@ -74,8 +79,8 @@ async def classes_near(
 
 
 async def _of_graph(text: str, linked: LinkedGraph, limit: int, embedder: str) -> list[str]:
-    if linked.near.used:
-        return list(linked.near.needed[:limit])
+    if linked.near.used_iris:
+        return list(linked.near.required_classes[:limit])
     from askgraph.methods.shared.index_cache import (  # most questions name something
         keep_index,
         kept_index,
@@ -104,7 +109,7 @@ async def _of_graph(text: str, linked: LinkedGraph, limit: int, embedder: str) -
     return await asyncio.to_thread(_fused, text, index, linked.near, limit)
 
 
-def _fused(text: str, index: SearchIndex[Resource], near: Slice, limit: int) -> list[str]:
+def _fused(text: str, index: SearchIndex[Resource], near: SchemaSlice, limit: int) -> list[str]:
     links = [cls.iri for cls in near.classes[:limit]]
     hits = [hit.item.iri for hit in index.search(text, limit=limit)]
     scores: defaultdict[str, float] = defaultdict(float)
@@ -112,7 +117,7 @@ def _fused(text: str, index: SearchIndex[Resource], near: Slice, limit: int) -> 
     found: dict[str, None] = {}
     for one in near.near[:_NEAREST]:
         for inverse in (True, False):
-            ends = ends_of(one, near.graph.profile, inverse=inverse)
+            ends = get_end_kinds(one, near.graph.profile, inverse=inverse)
             found |= dict.fromkeys(iri for iri in ends if iri in known)
     for order in (links, list(found)[:limit], hits):
         for rank, iri in enumerate(order, start=1):
@@ -147,13 +152,13 @@ async def listed_schema(
     its graph. What stands `beside` the whole schema by name does not name it again.
     """
     part, context = linked.near, linked.context
-    writer = await Writer.knowing(context, await asyncio.to_thread(terms_of, part))
-    schema = SchemaLines(part, writer, values=values)
+    writer = await TermWriter.from_iris(context, await asyncio.to_thread(list_terms, part))
+    schema = SchemaLines(part, writer, shows_values=values)
 
     def texts() -> Iterator[str]:
-        yield "\n".join(schema.lines(beside=beside))
+        yield "\n".join(schema.write_lines(beside_full_schema=beside))
         for most in () if beside else _NAMED:
-            yield "\n".join([*schema.names(most), *schema.times()])
+            yield "\n".join([*schema.write_names(most), *schema.write_times()])
 
     told = [
         linked.headed(text, several=several)
@@ -231,9 +236,11 @@ async def _members(classes: Sequence[NearClass], several: bool) -> list[Piece]:
     for one in {id(near.graph): near.graph for near in classes}.values():
         covered = {at for link in one.linked.links if link.score >= _WELL for at in link.positions}
         open_ = any(w and at not in covered for at, w in enumerate(one.linked.weights))
-        if open_ and one.context.veil is None:
-            writer = await Writer.knowing(one.context, await asyncio.to_thread(terms_of, one.near))
-            lines = [f"# {line}" for line in SchemaLines(one.near, writer).members()]
+        if open_ and one.context.masker is None:
+            writer = await TermWriter.from_iris(
+                one.context, await asyncio.to_thread(list_terms, one.near)
+            )
+            lines = [f"# {line}" for line in SchemaLines(one.near, writer).write_instances()]
             text = one.headed("\n".join(lines), several=several)
             pieces += [Piece((text,))] if lines else []
     return pieces
@@ -243,13 +250,13 @@ def _defined(classes: Sequence[NearClass], several: bool) -> Iterator[Piece]:
     """What the graph says that instances of the classes are, and of what is named with them."""
     for one in {id(near.graph): near.graph for near in classes}.values():
         graph = one.context.graph
-        shown = graph.arrays if one.context.veil is None else None
+        shown = graph.arrays if one.context.masker is None else None
         near = (near.iri for near in classes if near.graph is one)
-        named = (link.target for link in named_links(one.linked) if link.kind is not Kind.VALUE)
+        named = (link.target for link in select_links(one.linked) if link.kind is not Kind.VALUE)
         lines = [
             f"# {graph.prefixes.shorten(iri)} is the same as: {'; '.join(told[:_KIN])}"
             for iri in dict.fromkeys((*near, *named))
-            if shown is not None and (told := definitions(iri, shown, graph.prefixes))
+            if shown is not None and (told := format_equivalents(iri, shown, graph.prefixes))
         ]
         if lines:
             yield Piece((one.headed("\n".join(lines), several=several),))
@@ -261,7 +268,7 @@ def _times(told: Sequence[Sequence[tuple[NearClass, Shape]]], several: bool) -> 
     pieces = []
     for one in graphs.values():
         graph = one.context.graph
-        lines = time_lines(one.linked.reading, graph, one.near.near, graph.prefixes.shorten)
+        lines = write_time_lines(one.linked.reading, graph, one.near.near, graph.prefixes.shorten)
         if text := "\n".join(f"# {line}" for line in lines):
             pieces.append(Piece((one.headed(text, several=several),)))
     return pieces
@@ -292,10 +299,10 @@ def _kin(near: NearClass, same: Sequence[str]) -> str:
 
 
 async def _shape(near: NearClass, parts: ShapeParts) -> Shape:
-    context, matters = near.graph.context, near.graph.near.matters
+    context, matters = near.graph.context, near.graph.near.is_relevant
     graph = context.graph
     try:
-        shape = await shape_at(
+        shape = await load_shape(
             near.iri,
             graph.profile,
             graph.endpoint,
@@ -304,7 +311,7 @@ async def _shape(near: NearClass, parts: ShapeParts) -> Shape:
             timeout=context.limits.timeout,
         )
     except (TimedOut, ErrorReply, MalformedReply, Overloaded):
-        shape = known_shape(graph.profile, near.iri)
+        shape = build_shape(graph.profile, near.iri)
     chains = {p.iri for p in graph.profile.predicates if p.transitive} if parts.ranges else set()
     known = {p.iri for p in graph.profile.predicates}  # of the part of the schema that is shown
     whole = graph.profile is near.graph.asked.given.profile
@@ -341,7 +348,7 @@ def _telling(
         lines = [
             line
             for line in shape.lines
-            if not line.inverse and near.graph.near.matters(line.predicate)
+            if not line.inverse and near.graph.near.is_relevant(line.predicate)
         ]
         new = {(id(near.graph), line.predicate) for line in lines} - told
         told |= new
@@ -362,7 +369,7 @@ async def _labels(both: Sequence[tuple[NearClass, Shape]]) -> list[Mapping[str, 
         values = [v for line in shape.lines for v in (*line.values, *line.chain, line.example)]
         values.append(shape.instance)
         named += [value.value for value in values if isinstance(value, NamedNode)]
-    asked = [labels_in(one.context, iris[key]) for key, one in graphs.items()]
+    asked = [fetch_labels(one.context, iris[key]) for key, one in graphs.items()]
     found = dict(zip(graphs, await asyncio.gather(*asked), strict=True))
     return [found[id(near.graph)] for near, _ in both]
 
@@ -386,5 +393,5 @@ def _texts(
         kept, rest = sorted(first[:length]), sorted(first[length:])
         lines = tuple(shape.lines[at] for at in (*kept, *rest))
         shown = replace(shape, lines=lines[:length] if beside else lines)
-        texts.append(shex_of(shown, prefixes, labels=labels, lines=length))
+        texts.append(format_shex(shown, prefixes, labels=labels, max_lines=length))
     return list(dict.fromkeys(texts))

@@ -24,16 +24,16 @@ from askgraph.methods.shared.nearby_schema import (
     shape_pieces,
 )
 from askgraph.methods.shared.several_graphs import GRAPH, AskedGraphs, LinkedGraph, linked_graph
-from askgraph.methods.tools.hits import entity_lines
-from askgraph.methods.tools.mentions import mentioned
-from askgraph.methods.tools.rendering import quoted
-from askgraph.methods.tools.schema_lines import HEADING, naming, whole_schema
+from askgraph.methods.tools.hits import format_entities
+from askgraph.methods.tools.mentions import find_mentions
+from askgraph.methods.tools.rendering import quote
+from askgraph.methods.tools.schema_lines import HEADING, describe_naming, render_full_schema
 from askgraph.sparql.lexer import with_declared
 from askgraph.trace import Question
 
 if TYPE_CHECKING:
-    from askgraph.graph.descriptions import Description
-    from askgraph.methods.tools.masking import Veil
+    from askgraph.graph.descriptions import DatasetDescription
+    from askgraph.methods.tools.masking import TermMasker
 
 _MOST = 4_000  # tokens of the message, unless the room is larger
 _SHARES: Mapping[str, float] = {
@@ -117,7 +117,7 @@ async def message_for(
     about_resource: bool = False,
     linked: Sequence[LinkedGraph] | None = None,
     candidates: Callable[[], Awaitable[Sequence[Piece]]] | None = None,
-    veil: "Veil | None" = None,
+    veil: "TermMasker | None" = None,
 ) -> str:
     """Return the message for a question, of at most 4,000 tokens, or the room if that is more.
 
@@ -141,10 +141,10 @@ async def message_for(
         most = int(_STABLE * shown.room / len(linked))
         found = {}
         for at, one in enumerate(linked):
-            if (whole := await whole_schema(one.context, most=most)) is not None:
+            if (whole := await render_full_schema(one.context, max_tokens=most)) is not None:
                 of = f" of {one.asked.name}" if several else ""
                 head = HEADING.replace(":", f"{of}:", 1)
-                found[at] = f"{head}{naming(one.context)}.\n\n{whole.text}"
+                found[at] = f"{head}{describe_naming(one.context)}.\n\n{whole.text}"
         wholes = found
     others = [
         one
@@ -180,7 +180,7 @@ async def message_for(
         shares |= {name: shares[name] + freed for name in ("candidates", "names")}
         shares["shapes"] = shapes
     shares["near"] = 0.0
-    asked = question.text if veil is None else veil.question()
+    asked = question.text if veil is None else veil.mask_question()
     given = [one.given for one in graphs.every]
     has_glossary = any(graph.glossary for graph in given)
     told = taught(question, given, veiled=veil is not None) if has_glossary else ()
@@ -197,7 +197,7 @@ async def message_for(
     first = {"candidates": kinds["candidates"], **kinds}  # what others leave is theirs first
     kept = fitted(first, shares, room=room, in_turn=("candidates",))
     text = _laid_out(kept, ends, published=shown.published)
-    return text if veil is None else veil.checked(text)
+    return text if veil is None else veil.mask_text(text)
 
 
 async def _schema(
@@ -261,9 +261,9 @@ def _examples(texts: Sequence[str], graphs: AskedGraphs, shown: Shown) -> list[P
 async def _names(linked: Sequence[LinkedGraph], *, several: bool) -> list[Piece]:
     pieces = []
     for one in linked:
-        named = await mentioned(one.context, one.linked)
+        named = await find_mentions(one.context, one.linked)
         near = [predicate.iri for predicate in one.near.near]
-        found = await entity_lines(one.context, named, near=near)
+        found = await format_entities(one.context, named, near=near)
         head = f"- {one.asked.name}: " if several else "- "
         pieces += [Piece((f"{head}{line.removeprefix('- ')}",)) for line in found.lines]
     return pieces
@@ -300,16 +300,16 @@ def description_pieces(
     def stems(text: str) -> set[str]:
         return {stem(token) for token in tokens(text)}
 
-    def asks_about(one: "Description", text: str) -> bool:
+    def asks_about(one: "DatasetDescription", text: str) -> bool:
         words, name = stems(text), stems(one.name)
         asking = stems(" ".join(_ASKED[field] for field in _ASKED if getattr(one, field)))
         alone = re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", text)
         called = alone is not None if len(name) == 1 else name <= words
         return bool(asking & words) or bool(name and called)
 
-    def told(one: "Description", length: int) -> str:
+    def told(one: "DatasetDescription", length: int) -> str:
         said = [
-            f"{field} {quoted(getattr(one, field), length)}"
+            f"{field} {quote(getattr(one, field), length)}"
             for field in (*_FIELDS, "description")
             if getattr(one, field)
         ]
@@ -318,6 +318,6 @@ def description_pieces(
     text = "\n".join(texts)
     return [
         Piece(tuple(dict.fromkeys(told(one, length) for length in _LENGTHS)))
-        for one in graph.described
+        for one in graph.descriptions
         if certain or asks_about(one, text)
     ]

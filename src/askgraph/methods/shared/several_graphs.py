@@ -20,12 +20,12 @@ from askgraph.answers.validation.validate import validated
 from askgraph.endpoint import Counted, Endpoint
 from askgraph.endpoint.federated import Federated
 from askgraph.errors import QueryError, ServiceError, Unauthorised, Unreachable
-from askgraph.graph import KnowledgeGraph, service_iri
-from askgraph.graph.shapes import frequent
-from askgraph.methods.tools import Context, Limits
-from askgraph.methods.tools.query_run import answered
-from askgraph.methods.tools.rendering import labels_in
-from askgraph.methods.tools.schema_lines import Slice
+from askgraph.graph import KnowledgeGraph, get_service_iri
+from askgraph.graph.shapes import select_frequent
+from askgraph.methods.tools import Context, ToolLimits
+from askgraph.methods.tools.query_run import answer_query
+from askgraph.methods.tools.rendering import fetch_labels
+from askgraph.methods.tools.schema_lines import SchemaSlice
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
@@ -52,7 +52,7 @@ class AskedGraph:
     @property
     def service(self) -> str:
         """The IRI by which a SERVICE calls it."""
-        return service_iri(self.given)
+        return get_service_iri(self.given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,8 @@ class AskedGraphs:
     """The graphs of one question; requests to them are counted.
 
     If there are several, a query may call them by SERVICE, and no other endpoint: by the IRI
-    that `service_iri` gives, `askgraph:NAME`, or the address of the endpoint. A prefix that two of
+    that `get_service_iri` gives, `askgraph:NAME`, or the address of the endpoint. A prefix that
+    two of
     them bind differently has another name for the second one.
     """
 
@@ -71,7 +72,7 @@ class AskedGraphs:
         cls,
         question: Question,
         graphs: Sequence[KnowledgeGraph],
-        limits: Limits,
+        limits: ToolLimits,
         *,
         fraction: float = 1.0,
     ) -> "AskedGraphs":
@@ -88,7 +89,7 @@ class AskedGraphs:
             ]
         every = []
         for at, graph in enumerate(graphs):
-            profile = frequent(graph.profile, fraction) if fraction < 1 else graph.profile
+            profile = select_frequent(graph.profile, fraction) if fraction < 1 else graph.profile
             asked = replace(graph, endpoint=endpoints[at], prefixes=prefixes[at], profile=profile)
             every.append(AskedGraph(graph, Context(asked, question, limits), counted[at]))
         return cls(tuple(every))
@@ -147,7 +148,7 @@ def _callable(graphs: Sequence[KnowledgeGraph]) -> dict[str, int]:
         if shared[address] == 1 and address.startswith(("http://", "https://")):
             found[address] = at
     for at, graph in enumerate(graphs):
-        found |= {service_iri(graph): at, f"askgraph:{graph.name}": at}
+        found |= {get_service_iri(graph): at, f"askgraph:{graph.name}": at}
     return found
 
 
@@ -174,7 +175,7 @@ class LinkedGraph:
 
     asked: AskedGraph
     linked: LinkedQuestion
-    near: Slice
+    near: SchemaSlice
 
     @property
     def context(self) -> Context:
@@ -190,7 +191,7 @@ async def linked_graph(text: str, asked: AskedGraph) -> LinkedGraph:
     """Link the words of a text to the names of a graph."""
     context = asked.context
     linked = await link_to_graph(tokenize(text, context.question.language), context.graph)
-    return LinkedGraph(asked, linked, Slice(context.graph, linked))
+    return LinkedGraph(asked, linked, SchemaSlice(context.graph, linked))
 
 
 GRAPH = "# graph: "
@@ -360,7 +361,7 @@ class Trials:
         """The answer of a query, or in words why there is none."""
         confidence = believed - _DOUBTED * bool(checked.wrong)
         try:
-            found = await answered(
+            found = await answer_query(
                 checked.graph.context, checked.query, checked.columns, confidence=confidence
             )
         except (Unreachable, Unauthorised):
@@ -368,9 +369,11 @@ class Trials:
         except QueryError as problem:
             return f"The query failed: {problem}"[:_LONGEST]
         except ServiceError as problem:
-            from askgraph.methods.tools.query_faults import said_failure  # most queries do not fail
+            from askgraph.methods.tools.query_faults import (
+                explain_failure,
+            )  # most queries do not fail
 
-            return f"The query failed: {said_failure(problem)}"[:_LONGEST]
+            return f"The query failed: {explain_failure(problem)}"[:_LONGEST]
         return await self._labelled(found, checked.graph)
 
     async def _labelled(self, answer: Answer, graph: AskedGraph) -> Answer:
@@ -380,7 +383,7 @@ class Trials:
             terms = (term for row in answer.result.rows[:_LABELLED] for term in row)
             found = {term.value for term in terms if isinstance(term, NamedNode)}
             if other is not graph and (unnamed := sorted(found - labels.keys())):
-                labels |= await labels_in(other.context, unnamed)
+                labels |= await fetch_labels(other.context, unnamed)
         return replace(answer, labels=labels)
 
 

@@ -1,30 +1,29 @@
-"""The one contract of all tools: an async function on a graph that a language model may call.
+"""Define the contract of all tools: an async function on a graph that a language model may call.
 
-A tool is a module here with an `__all__` of one name: a function whose first argument is a
-`Context`. The module's name is the tool's name (a few of one idea share a
-module, and are called as their functions are); the first paragraph of the function's docstring,
-and the annotations of its other parameters, are all that a model is told of it. Parameters after a
-`*` are for methods, and no model is told of them:
+A tool is a module here whose `__all__` has one name: a function with a `Context` as its first
+argument. The name of the module is the name of the tool; a few related tools share a module and
+have the names of their functions. A model sees only the first paragraph of the docstring and the
+annotations of the other parameters. Parameters after a `*` are for methods and hidden from models:
 
     async def search_entity(
         context: Context, query: Annotated[str, "name, or part of it"]
     ) -> Observation:
-        \"\"\"Find things by name.\"\"\"
+        '''Find things by name.'''
 
-It gives an `Observation`, whose text is written for a model with little room: at most
-`Limits.rows` rows, IRIs short and with labels, strings of the graph in quotes. It may raise
-`QueryError` and `ServiceError`: the toolbox turns them into text.
+A tool returns an `Observation`, whose text is written for a model with little room: at most
+`ToolLimits.rows` rows, short IRIs with labels, strings of the graph in quotes. It may raise
+`QueryError` and `ServiceError`; the toolbox turns them into text.
 
-What tools share, by what it is for:
+Modules that tools share, by purpose:
 
-    what a model wrote      terms (its IRIs and literals, the IRIs of a query)
-    a query                 query_run (as it is, or as an answer), query_faults (its faults)
-    searching               search (also within a pattern), hits (a line each)
-    a thing or a class      hits (of several)
-    the overview            mentions (what is named), schema_lines
-    candidates              candidates (graph search's, with results)
-    words for a model       rendering; toolbox and replay: a run's tools
-    what it may not see     masking
+    text from a model       terms (IRIs and literals), term_text (the IRIs of a query)
+    a query                 query_run (exploration and answers), query_faults (its faults)
+    searching               search (also within a pattern), hits (one line each)
+    nodes                   node_facts (classes and predicates of several)
+    the overview            mentions (linked names), schema_lines, schema_names
+    candidates              candidates (of graph search, with results)
+    text for a model        rendering; toolbox and replay: the tools of a run
+    privacy                 masking
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -37,38 +36,37 @@ from askgraph.trace import Observation, Question, ToolUse
 
 if TYPE_CHECKING:  # few questions have boundaries or a veil
     from askgraph.graph.boundaries import Boundary
-    from askgraph.methods.tools.masking import Veil
+    from askgraph.methods.tools.masking import TermMasker
 
 Tool = Callable[..., Awaitable[Observation]]
 """`async def tool(context: Context, **arguments) -> Observation`."""
 
-Sees = Literal["everything", "masked", "schema", "nothing"]
-"""What a model may see of a graph: its setting in a method. `nothing` means no model at all."""
+Visibility = Literal["everything", "masked", "schema", "nothing"]
+"""How much of a graph a model may see: a setting of a method. `nothing` means no model."""
 
-_BASE = ("answer", "cancel", "execute")
-_SEARCH = (*_BASE, "list", "search_entity", "search_property")
+_BASE_TOOLS = ("answer", "cancel", "execute")
+_SEARCH_TOOLS = (*_BASE_TOOLS, "list", "search_entity", "search_property")
 
-SETS: Mapping[str, tuple[str, ...]] = {
-    "B": _BASE,
-    "S": _SEARCH,
-    "S_E": (*_SEARCH, "search_property_of_entity", "search_object_of_property"),
-    "S_A": (*_BASE, "list", "search_autocomplete"),
-    "S_C": (*_BASE, "list", "search_constrained"),
-    "best": (*_BASE, "search_constrained", "describe", "propose_queries"),
+TOOL_SETS: Mapping[str, tuple[str, ...]] = {
+    "B": _BASE_TOOLS,
+    "S": _SEARCH_TOOLS,
+    "S_E": (*_SEARCH_TOOLS, "search_property_of_entity", "search_object_of_property"),
+    "S_A": (*_BASE_TOOLS, "list", "search_autocomplete"),
+    "S_C": (*_BASE_TOOLS, "list", "search_constrained"),
+    "best": (*_BASE_TOOLS, "search_constrained", "describe", "propose_queries"),
 }
-"""The function sets of the GRASP paper (section 3.3) by their names there, and `best`, ours."""
+"""The function sets of the GRASP paper (section 3.3) under their names there, and our `best`."""
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How much a tool shows and how long it may take.
+class ToolLimits:
+    """Limits on the size of a tool's output and on its time.
 
     `rows`, `columns`, `hits` and `triples` are the most that is shown, `clip` the characters of a
-    text. `candidates` bounds what a search is restricted to, `timeout` (seconds) each query.
-    `individuals` and `schema` are the boundaries of what is told of a thing, and of a class or
-    property, whatever a call asks for; "auto" leaves it to the call. With `plain`, a query runs
-    as it was written but for the prefixes, and of one that fails or is empty nothing is told but
-    what the endpoint says.
+    text. `candidates` limits the terms within which a search looks, `timeout` (seconds) each query.
+    `individuals` and `schema` are the boundaries for describing an entity, and a class or property;
+    they override the call, unless "auto". With `plain`, a query runs as written except for
+    prefixes, and a failed or empty one is reported only in the words of the endpoint.
     """
 
     rows: int = 10
@@ -85,53 +83,53 @@ class Limits:
 
 @dataclass(eq=False)
 class Context:
-    """What a tool works on: one graph, for one question.
+    """The graph, question and limits that a tool works with.
 
-    `seen` are the IRIs that any graph of the run has shown before this turn of the model. With
-    `guarded`, `answer` takes only queries whose IRIs and results have been seen. `refused` notes
-    which queries it did not take before, and why: some it takes when they come again. `shown` are
-    the queries and columns of values whose rows the model has read. Each call has its own copies,
-    so that no call of a turn counts on what another one happened to show first. If there is a
-    `veil`, things and literals are shown as its placeholders. `language` is the asker's, as a
-    BCP 47 tag.
+    `shown_iris` are the IRIs that any graph of the run has shown before this turn of the model.
+    With `guarded`, `answer` accepts only queries whose IRIs and results have been shown.
+    `refused_queries` records which queries it refused, and why; it accepts some of them when they
+    come again. `shown_results` are the queries and the column values whose rows the model has read.
+    Each call has its own copies, so that no call depends on another call of the same turn. With a
+    `masker`, entities and literals are shown as placeholders. `language` is the user's, as a BCP 47
+    tag.
     """
 
     graph: KnowledgeGraph
     question: Question
-    limits: Limits = field(default_factory=Limits)
-    seen: set[str] = field(default_factory=set)
+    limits: ToolLimits = field(default_factory=ToolLimits)
+    shown_iris: set[str] = field(default_factory=set)
     guarded: bool = True
-    refused: set[str] = field(default_factory=set)
-    shown: set[object] = field(default_factory=set)
-    veil: "Veil | None" = None
+    refused_queries: set[str] = field(default_factory=set)
+    shown_results: set[object] = field(default_factory=set)
+    masker: "TermMasker | None" = None
 
     @property
     def language(self) -> str:
-        """The language of the question, English if it is not known."""
+        """The language of the question, English if unknown."""
         return self.question.language or "en"
 
     @property
-    def shows_counts(self) -> bool:
-        """Whether a model may read rows, and how many there are."""
-        return self.veil is None or self.veil.rows
+    def can_show_counts(self) -> bool:
+        """Whether a model may read rows and their number."""
+        return self.masker is None or self.masker.shows_rows
 
 
 class Toolbox(Protocol):
-    """The tools that one run may use, and all of the graphs that it may touch."""
+    """The tools of one run, and the graphs that it may use."""
 
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
-        """The tools as a language model sees them."""
+        """The schemas of the tools, as a language model sees them."""
         ...
 
     @property
     def graphs(self) -> Sequence[KnowledgeGraph]:
-        """The graphs themselves; none if a run is only replayed."""
+        """The graphs; empty during a replay."""
         ...
 
     @property
     def graph_names(self) -> tuple[str, ...]:
-        """The graphs; if there are several, each call has to name one as `graph`."""
+        """The names of the graphs; if there are several, each call must name one as `graph`."""
         ...
 
     @property
@@ -140,16 +138,18 @@ class Toolbox(Protocol):
         ...
 
     async def call(self, call: ToolCall) -> ToolUse:
-        """Run a call that a model wrote; whatever is wrong with it is told in the observation.
+        """Run a call that a model wrote; the observation reports any fault in it.
 
-        A call without an id is the method's own: it may be of any tool. Raises nothing but what
-        ends a run: `SetupError` and cancellation.
+        A call without an id comes from the method itself and may be of any tool.
+
+        Raises:
+            SetupError: the run must end.
         """
         ...
 
-    async def together(self, calls: Sequence[ToolCall]) -> tuple[ToolUse, ...]:
-        """Run the calls of one turn, all at once, in their order; see `call`.
+    async def call_all(self, calls: Sequence[ToolCall]) -> tuple[ToolUse, ...]:
+        """Run the calls of one turn concurrently and return them in order; see `call`.
 
-        Each is run as if it were the only one: what another one shows has not been seen.
+        Each runs as if it were the only one: it ignores what another call shows.
         """
         ...

@@ -1,4 +1,4 @@
-"""The ends of a run: its final query, once that stands up to a check, or why there is none."""
+"""Tools that end a run: `answer` with a checked final query, `cancel` with a reason."""
 
 import math
 from typing import Annotated
@@ -6,159 +6,187 @@ from typing import Annotated
 from askgraph.errors import QueryError, ServiceError
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_faults import (
-    said_empty,
-    said_failure,
-    said_fault,
-    said_unknown,
-    said_unseen,
-    unknown_in,
-    unseen_in,
+    explain_empty_result,
+    explain_failure,
+    explain_fault,
+    explain_unknown_iris,
+    explain_unseen_iris,
+    find_unknown_iris,
+    find_unseen_iris,
 )
 from askgraph.methods.tools.query_run import (
-    MOST_ROWS,
-    Ran,
-    answered,
-    built_answer,
-    key_of,
-    ready,
-    run,
-    was_shown,
+    MAX_ROWS,
+    QueryRun,
+    answer_query,
+    build_answer,
+    get_query_key,
+    has_been_read,
+    prepare_query,
+    run_query,
 )
-from askgraph.methods.tools.rendering import Shown, clipped, quoted, table
-from askgraph.methods.tools.term_text import STANDARD
+from askgraph.methods.tools.rendering import RenderedText, clip_text, quote, render_table
+from askgraph.methods.tools.term_text import STANDARD_NAMESPACES
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.trace import Answer, Observation
 
 __all__ = ["answer", "cancel"]
 
-_ALL = "*"  # what a method says for a model that could not name any
-_CERTAINTY = 0.7
-_SURE = 0.95  # what a model says of a result that it need not see
-_EMPTY = 0.5
-_LONGEST = 300
-_LOOK = "If that is what was asked for, answer with the same query again; else mend it."
+_ALL_COLUMNS = "*"  # what a method says for a model that could not name any
+_DEFAULT_CERTAINTY = 0.7
+_MIN_SURE_CERTAINTY = 0.95  # what a model says of a result that it need not see
+_EMPTY_RESULT_WEIGHT = 0.5
+_MAX_ANSWER_CHARACTERS = 300
+_REVIEW_HINT = "If that is what was asked for, answer with the same query again; else mend it."
 
 
 async def answer(
     context: Context,
     query: Annotated[str, "final SPARQL"],
     columns: Annotated[list[str], "variables that answer, without context; [] for ASK"],
-    certainty: Annotated[float, "0 to 1, how likely it is right"] = _CERTAINTY,
+    certainty: Annotated[float, "0 to 1, how likely it is right"] = _DEFAULT_CERTAINTY,
 ) -> Observation:
     """Answer with the result of a query; ends the run.
 
-    Refused, with what to do, if the query fails, if a column is not in the result, if the
-    result is empty and, if the context is guarded, if IRIs in the query have not been shown before,
-    or if the result has not (its first rows are, then) and the certainty is below 0.95. An empty
-    result, one that was not shown and IRIs that the graph does hold are taken when the same query
-    comes again: all may be right.
+    The tool refuses, and explains what to do, if the query fails, if a column is missing, if the
+    result is empty, and in a guarded context if IRIs in the query have not been shown or if the
+    result has not been shown (then its first rows are) and the certainty is below 0.95. It accepts
+    an empty result, an unseen result and unseen IRIs of the graph when the same query comes again,
+    since all of these may be right.
     """
-    repaired = ready(context, query)
+    prepared_query = prepare_query(context, query)
     try:
-        if context.guarded and (doubt := await _strange(context, repaired.query)):
-            return _refused(doubt)
-        ran = await run(context, repaired.query, rows=MOST_ROWS)
-        names = _columns(columns, ran)
-        empty = isinstance(ran.result, SelectResult) and not ran.result.rows
-        if empty and not context.limits.plain and _first_time(context, "empty", repaired.query):
-            said = await said_empty(context, ran.query)
-            text = f"it has no rows. {said.text}\nMend it, or end with the same query again."
-            return _refused(Shown(text, said.seen))
-        insisted = _key("unseen", repaired.query) in context.refused
-        is_new = context.guarded and not (empty or insisted) and certainty < _SURE
-        if is_new and (unseen := await _unseen(context, ran, columns)):
-            return unseen
-        sure = _share(certainty) * (_EMPTY if empty else 1.0)
-        found = await built_answer(context, ran, names, confidence=sure)
+        if context.guarded and (doubt := await _check_iris(context, prepared_query.query)):
+            return _refuse(doubt)
+        query_run = await run_query(context, prepared_query.query, rows=MAX_ROWS)
+        names = _parse_columns(columns, query_run)
+        is_empty = isinstance(query_run.result, SelectResult) and not query_run.result.rows
+        if (
+            is_empty
+            and not context.limits.plain
+            and _record_refusal(context, "empty", prepared_query.query)
+        ):
+            explanation = await explain_empty_result(context, query_run.query)
+            text = f"it has no rows. {explanation.text}\nMend it, or end with the same query again."
+            return _refuse(RenderedText(text, explanation.iris))
+        is_repeated = _build_refusal_key("unseen", prepared_query.query) in context.refused_queries
+        is_new = (
+            context.guarded and not (is_empty or is_repeated) and certainty < _MIN_SURE_CERTAINTY
+        )
+        if is_new and (preview := await _show_unread_result(context, query_run, columns)):
+            return preview
+        confidence = _clamp_certainty(certainty) * (_EMPTY_RESULT_WEIGHT if is_empty else 1.0)
+        final_answer = await build_answer(context, query_run, names, confidence=confidence)
     except QueryError as problem:
         if context.limits.plain:
-            return _refused(Shown(str(problem)))
-        return _refused(await said_fault(context, repaired.query, problem))
+            return _refuse(RenderedText(str(problem)))
+        return _refuse(await explain_fault(context, prepared_query.query, problem))
     except ServiceError as problem:
-        return _refused(Shown(said_failure(problem)))
-    return await _accepted(context, ran, found)
+        return _refuse(RenderedText(explain_failure(problem)))
+    return await _accept(context, query_run, final_answer)
 
 
-async def _accepted(context: Context, ran: Ran, found: Answer) -> Observation:
-    """The end of the run, with the result as a second look at it will want to see it."""
-    words = quoted(found.words, _LONGEST)
-    if found.boolean is not None:
-        text = f"answered: {words}\n{str(found.boolean).lower()}"
-        return Observation(text, query=ran.query, rows=1, ends="answer", answer=found)
-    shown, rows = await table(context, found.result), len(found.result.rows)
-    text = f"answered: {words}\n{shown.text}"
-    return Observation(text, shown.seen, query=ran.query, rows=rows, ends="answer", answer=found)
+async def _accept(context: Context, query_run: QueryRun, final_answer: Answer) -> Observation:
+    """Return the observation that ends the run, with the result for a later review."""
+    words = quote(final_answer.words, _MAX_ANSWER_CHARACTERS)
+    if final_answer.boolean is not None:
+        text = f"answered: {words}\n{str(final_answer.boolean).lower()}"
+        return Observation(text, query=query_run.query, rows=1, ends="answer", answer=final_answer)
+    result_table, rows = (
+        await render_table(context, final_answer.result),
+        len(final_answer.result.rows),
+    )
+    text = f"answered: {words}\n{result_table.text}"
+    return Observation(
+        text,
+        result_table.iris,
+        query=query_run.query,
+        rows=rows,
+        ends="answer",
+        answer=final_answer,
+    )
 
 
-def _refused(why: Shown) -> Observation:
-    return Observation(f"not taken as the answer: {why.text}", why.seen, failed=True)
+def _refuse(reason: RenderedText) -> Observation:
+    return Observation(f"not taken as the answer: {reason.text}", reason.iris, failed=True)
 
 
-def _first_time(context: Context, why: str, query: str) -> bool:
-    """Whether a query was not refused before for this reason; from now on it was."""
-    key = _key(why, query)
-    is_new = key not in context.refused
-    context.refused.add(key)
+def _record_refusal(context: Context, reason: str, query: str) -> bool:
+    """Record that a query was refused for a reason; return whether it was the first time."""
+    key = _build_refusal_key(reason, query)
+    is_new = key not in context.refused_queries
+    context.refused_queries.add(key)
     return is_new
 
 
-def _key(why: str, query: str) -> str:
-    return f"{why}: {key_of(query)}"
+def _build_refusal_key(reason: str, query: str) -> str:
+    return f"{reason}: {get_query_key(query)}"
 
 
-async def _strange(context: Context, query: str) -> Shown | None:
-    """What is wrong with IRIs that were never shown; None if nothing is."""
-    unseen = unseen_in(context, query)
-    if not unseen:
+async def _check_iris(context: Context, query: str) -> RenderedText | None:
+    """Return the fault of IRIs that were never shown; None if there is none."""
+    unseen_iris = find_unseen_iris(context, query)
+    if not unseen_iris:
         return None
     unknown = [
         iri
-        for iri in await unknown_in(context, query)
-        if iri in unseen and not iri.startswith(STANDARD)
+        for iri in await find_unknown_iris(context, query)
+        if iri in unseen_iris and not iri.startswith(STANDARD_NAMESPACES)
     ]
     if unknown:
-        return await said_unknown(context, query, unknown)
-    if not _first_time(context, "unseen", query):
+        return await explain_unknown_iris(context, query, unknown)
+    if not _record_refusal(context, "unseen", query):
         return None
-    said = await said_unseen(context, unseen)
-    text = f"nothing has shown these IRIs so far: {said.text}. If they are meant, answer again."
-    return Shown(text, said.seen)
+    explanation = await explain_unseen_iris(context, unseen_iris)
+    text = (
+        f"nothing has shown these IRIs so far: {explanation.text}. If they are meant, answer again."
+    )
+    return RenderedText(text, explanation.iris)
 
 
-async def _unseen(context: Context, ran: Ran, columns: list[str]) -> Observation | None:
-    """What a query gives, if nobody has seen it; a method knows what it ends with."""
-    if columns == [_ALL] or isinstance(ran.result, GraphResult):
+async def _show_unread_result(
+    context: Context, query_run: QueryRun, columns: list[str]
+) -> Observation | None:
+    """Return the result of a query if the model has not read it; a method needs no such check."""
+    if columns == [_ALL_COLUMNS] or isinstance(query_run.result, GraphResult):
         return None
-    named = _columns(columns, ran)
-    if isinstance(ran.result, SelectResult) and not set(named) <= set(ran.result.variables):
+    answer_columns = _parse_columns(columns, query_run)
+    if isinstance(query_run.result, SelectResult) and not set(answer_columns) <= set(
+        query_run.result.variables
+    ):
         return None  # which is told when the answer is built
-    if was_shown(context, ran, named) or not _first_time(context, "result", ran.query):
+    if has_been_read(context, query_run, answer_columns) or not _record_refusal(
+        context, "result", query_run.query
+    ):
         return None
-    if isinstance(ran.result, bool):
-        shown = Shown(str(ran.result).lower())
+    if isinstance(query_run.result, bool):
+        result_text = RenderedText(str(query_run.result).lower())
     else:
-        shown = await table(context, ran.result)
-    text = f"not taken yet, as you have not seen what it gives: {shown.text}\n{_LOOK}"
-    return Observation(text, shown.seen, failed=True)
+        result_text = await render_table(context, query_run.result)
+    text = f"not taken yet, as you have not seen what it gives: {result_text.text}\n{_REVIEW_HINT}"
+    return Observation(text, result_text.iris, failed=True)
 
 
-def _columns(columns: list[str], ran: Ran) -> list[str]:
-    """The names of the answer columns; `QueryError` if they have to be told and are not."""
-    if not isinstance(ran.result, SelectResult) or columns == [_ALL]:
+def _parse_columns(columns: list[str], query_run: QueryRun) -> list[str]:
+    """Return the names of the answer columns.
+
+    Raises:
+        QueryError: the columns are needed and missing.
+    """
+    if not isinstance(query_run.result, SelectResult) or columns == [_ALL_COLUMNS]:
         return []
     names = list(dict.fromkeys(name.strip().lstrip("?$") for name in columns if name.strip()))
-    if not names and len(ran.result.variables) > 1:
-        there = ", ".join(f"?{name}" for name in ran.result.variables)
-        raise QueryError(f"name in `columns` which of {there} answer the question")
+    if not names and len(query_run.result.variables) > 1:
+        variables = ", ".join(f"?{name}" for name in query_run.result.variables)
+        raise QueryError(f"name in `columns` which of {variables} answer the question")
     return names
 
 
-def _share(certainty: float) -> float:
-    return min(1.0, max(0.0, certainty)) if math.isfinite(certainty) else _CERTAINTY
+def _clamp_certainty(certainty: float) -> float:
+    return min(1.0, max(0.0, certainty)) if math.isfinite(certainty) else _DEFAULT_CERTAINTY
 
 
-_CONFIDENCE = 0.1
-_REASON = 2_000
+_CANCEL_CONFIDENCE = 0.1
+_MAX_REASON_CHARACTERS = 2_000
 
 
 async def cancel(
@@ -168,15 +196,18 @@ async def cancel(
 ) -> Observation:
     """Give up, where the graph cannot answer; ends the run.
 
-    The observation has the best attempt as its answer if the query runs.
+    If the query runs, the observation has the best attempt as its answer.
     """
-    text = clipped(reason.strip(), _REASON) or "The graph does not answer the question."
+    text = (
+        clip_text(reason.strip(), _MAX_REASON_CHARACTERS)
+        or "The graph does not answer the question."
+    )
     if not query or not query.strip():
         return Observation(text, ends="cancel")
     try:
-        best = await answered(context, query, confidence=_CONFIDENCE)
+        attempt = await answer_query(context, query, confidence=_CANCEL_CONFIDENCE)
     except (QueryError, ServiceError) as problem:
-        why = clipped(str(problem), _REASON)
-        return Observation(f"{text}\n(The best attempt failed: {why})", ends="cancel")
-    rows = 1 if best.boolean is not None else len(best.result.rows)
-    return Observation(text, query=best.query, rows=rows, ends="cancel", answer=best)
+        failure = clip_text(str(problem), _MAX_REASON_CHARACTERS)
+        return Observation(f"{text}\n(The best attempt failed: {failure})", ends="cancel")
+    rows = 1 if attempt.boolean is not None else len(attempt.result.rows)
+    return Observation(text, query=attempt.query, rows=rows, ends="cancel", answer=attempt)

@@ -1,7 +1,7 @@
-"""Graph search's candidates with their results, and how a model is shown them.
+"""Candidates of graph search with their results, and their text for a model.
 
-A candidate that only shows the nodes which its pattern can be has its result in the arrays already;
-the others are run, best first, as long as there is time.
+A candidate that only returns the nodes of its pattern has its result in the arrays already; the
+others are run, best first, while there is time.
 """
 
 import asyncio
@@ -16,44 +16,62 @@ from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.answers.verbalize import iris_of
 from askgraph.errors import QueryError, ServiceError
-from askgraph.graph.arrays import GraphArrays, Ids, in_both
-from askgraph.graph.literals import resource_term
+from askgraph.graph.arrays import GraphArrays, Ids, intersect
+from askgraph.graph.literals import parse_resource_term
 from askgraph.graph.profile import PredicateProfile
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.hits import USUAL
-from askgraph.methods.tools.mentions import named_links
-from askgraph.methods.tools.rendering import Writer
-from askgraph.search.decide import estimate_confidence, left_out
+from askgraph.methods.tools.hits import USUAL_PREDICATES
+from askgraph.methods.tools.mentions import select_links
+from askgraph.methods.tools.rendering import TermWriter
+from askgraph.search.decide import estimate_confidence, find_omitted_words
 from askgraph.search.link import Link
-from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.pipeline import propose
-from askgraph.search.query_pieces import conditions_in, patterns_in, predicate_of, values_of
-from askgraph.search.rank import Cluster, Proposal, clusters
+from askgraph.search.query_pieces import (
+    get_predicate,
+    list_column_values,
+    list_conditions,
+    list_patterns,
+)
+from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates
 from askgraph.sparql import Filter, Path, Pattern, Union, transform
 from askgraph.sparql.results import SelectResult, Term, Truncation
-from askgraph.sparql.serializer import plain_text
+from askgraph.sparql.serializer import render_query
 from askgraph.sparql.vocabulary import RDF_TYPE, SCHEMA_SPACES
 
-_SHOWN = 5
-_TRIED = 10
-_WORSE = 0.4  # score below the best from which a candidate is not worth its tokens
-_PARTIAL = 0.7  # of the confidence where words of the question are left over
-_ROWS = 1000  # that are fetched of each candidate
-_FIRST = 3  # candidates that are run in any case
-_MANY, _WORK = 1_000, 1_200  # solutions that one query, less down the list, and all may look at
-_EACH, _WALK, _FILTERED = 150, 1_000, 10  # what a query costs, and a path, and times a filter
-_AT_ONCE = 8  # queries to a graph that is elsewhere
-_COMPLETED = "completed"  # the note of a candidate with a condition more than it was grown with
-_NAMED = 0.5  # the score of a link whose name is put into a candidate
-_BASES, _ADDED, _WAYS = 6, 2, 12  # candidates that are completed, those that come of it, tried
-_HOLDERS = 20_000  # nodes that have a property with the value, at most
-_NEXT = 1e-3  # what the score of a completed candidate is below the first one's
-_CUT = Truncation("askgraph", f"only the first {_ROWS:,} rows are looked at")
+_MAX_CANDIDATES = 5
+_MAX_CLUSTERS = 10
+_MAX_SCORE_GAP = 0.4  # score below the best from which a candidate is not worth its tokens
+_PARTIAL_MATCH_WEIGHT = 0.7  # of the confidence where words of the question are left over
+_MAX_ROWS = 1000  # that are fetched of each candidate
+_MIN_RUN_COUNT = 3  # candidates that are run in any case
+_MAX_QUERY_SOLUTIONS, _MAX_TOTAL_SOLUTIONS = (
+    1_000,
+    1_200,
+)  # solutions that one query, less down the list, and all may look at
+_QUERY_COST_SOLUTIONS, _PATH_COST_SOLUTIONS, _FILTER_COST_RATIO = (
+    150,
+    1_000,
+    10,
+)  # what a query costs, and a path, and times a filter
+_BATCH_SIZE = 8  # queries to a graph that is elsewhere
+_COMPLETION_NOTE = (
+    "completed"  # the note of a candidate with a condition more than it was grown with
+)
+_MIN_LINK_SCORE = 0.5  # the score of a link whose name is put into a candidate
+_MAX_BASE_CANDIDATES, _MAX_COMPLETIONS, _MAX_TRIED_COMPLETIONS = (
+    6,
+    2,
+    12,
+)  # candidates that are completed, those that come of it, tried
+_MAX_SUBJECTS = 20_000  # nodes that have a property with the value, at most
+_COMPLETION_PENALTY = 1e-3  # what the score of a completed candidate is below the first one's
+_ROW_TRUNCATION = Truncation("askgraph", f"only the first {_MAX_ROWS:,} rows are looked at")
 
 
 @dataclass(frozen=True)
-class RunCandidate:
-    """The best candidate of a cluster with its result, cut at 1,000 rows."""
+class CandidateResult:
+    """The best candidate of a cluster with its result, truncated to 1,000 rows."""
 
     cluster: Cluster
     query: str
@@ -62,25 +80,25 @@ class RunCandidate:
     result: SelectResult
 
     @property
-    def given(self) -> SelectResult | bool:
-        """The rows, or yes or no."""
+    def rows_or_boolean(self) -> SelectResult | bool:
+        """The rows, or the boolean of an ASK query."""
         return self.result if self.boolean is None else self.boolean
 
     @property
     def is_empty(self) -> bool:
-        """Whether it gives no row; a yes or no is one."""
+        """Whether there are no rows; a boolean is never empty."""
         return self.boolean is None and not self.result.rows
 
     @property
-    def whole(self) -> SelectResult | bool | None:
-        """All that it gives, in the order of the rows; None if that is more."""
+    def complete_result(self) -> SelectResult | bool | None:
+        """The complete result in row order; None if it was truncated."""
         if self.boolean is not None:
             return self.boolean
         return self.result if self.result.truncated is None else None
 
     @cached_property
-    def outcome(self) -> object:
-        """What tells different results apart: their terms, in whatever order the columns are."""
+    def result_key(self) -> object:
+        """A key that equal results share, whatever the order of their columns."""
         at = [self.result.variables.index(column) for column in self.columns if self.result.rows]
         rows = (tuple(row[n] for n in at) for row in self.result.rows)
         if len(at) > 1:
@@ -90,299 +108,372 @@ class RunCandidate:
 
 @dataclass(frozen=True)
 class BestCandidates:
-    """The candidates for a question, best first, and how likely the first one is right."""
+    """Candidates for a question, best first, and the probability that the first one is right."""
 
-    proposal: Proposal
-    candidates: tuple[RunCandidate, ...]
+    proposal: RankedCandidates
+    candidates: tuple[CandidateResult, ...]
     confidence: float
 
 
-async def best_candidates(context: Context, question: str) -> BestCandidates:
-    """Return the best candidates for a question, or a part of one: five at most, none empty."""
-    asked = replace(context.question, text=question)
-    proposal = await propose(asked, context.graph)
-    every = clusters(proposal.candidates)
-    found = [one for one in every[:_TRIED] if one.score >= every[0].score - _WORSE]
-    distinct = await distinct_results(context, distinct_readings(found), most=_SHOWN)
-    more = await completed(context, proposal, distinct)
-    distinct = [*distinct[:1], *more, *distinct[1:]][:_SHOWN]
+async def find_best_candidates(context: Context, question: str) -> BestCandidates:
+    """Return the best candidates for a question or a part of it: at most five, none empty."""
+    subquestion = replace(context.question, text=question)
+    proposal = await propose(subquestion, context.graph)
+    ranked_clusters = cluster_candidates(proposal.candidates)
+    near_clusters = [
+        cluster
+        for cluster in ranked_clusters[:_MAX_CLUSTERS]
+        if cluster.score >= ranked_clusters[0].score - _MAX_SCORE_GAP
+    ]
+    distinct = await run_distinct(
+        context, drop_extensions(near_clusters), max_results=_MAX_CANDIDATES
+    )
+    completions = await complete_candidates(context, proposal, distinct)
+    distinct = [*distinct[:1], *completions, *distinct[1:]][:_MAX_CANDIDATES]
     if not distinct:
         return BestCandidates(proposal, (), 0.0)
-    sure = estimate_confidence(proposal, every)
-    sure *= _PARTIAL if left_out(proposal, distinct[0].cluster.best) else 1.0
-    return BestCandidates(proposal, tuple(distinct), sure)
+    confidence = estimate_confidence(proposal, ranked_clusters)
+    confidence *= (
+        _PARTIAL_MATCH_WEIGHT if find_omitted_words(proposal, distinct[0].cluster.best) else 1.0
+    )
+    return BestCandidates(proposal, tuple(distinct), confidence)
 
 
-def distinct_readings(ranked: Sequence[Cluster]) -> list[Cluster]:
-    """Return the clusters without those that only add what no word asks for to a better one.
+def drop_extensions(ranked: Sequence[Cluster]) -> list[Cluster]:
+    """Return the clusters without those that extend a better one by parts that no word asks for.
 
-    What is added are patterns, and to the best one columns; classes that other patterns imply are
-    none of these.
+    Such parts are patterns and, compared with the best cluster, columns. Classes that other
+    patterns imply do not count.
     """
-    kept: list[Cluster] = []
-    for one in ranked:
-        wide = len(one.best.shown)
-        alike = (c for c in kept if c is kept[0] or len(c.best.shown) == wide)
-        if not any(_only_adds(one.best, better.best) for better in alike):
-            kept.append(one)
-    return kept
+    clusters: list[Cluster] = []
+    for cluster in ranked:
+        column_count = len(cluster.best.shown)
+        comparable = (c for c in clusters if c is clusters[0] or len(c.best.shown) == column_count)
+        if not any(_is_extension(cluster.best, better.best) for better in comparable):
+            clusters.append(cluster)
+    return clusters
 
 
-def _only_adds(more: Candidate, less: Candidate) -> bool:
-    """Whether one candidate is another with further patterns, for which it needs no more words."""
-    if (more.used | more.shown_words) & ~(less.used | less.shown_words):
+def _is_extension(extension: QueryCandidate, base: QueryCandidate) -> bool:
+    """Return whether a candidate is another one plus patterns, without using more words."""
+    if (extension.used | extension.shown_words) & ~(base.used | base.shown_words):
         return False
-    own, within = (Counter(map(predicate_of, _patterns(one))) for one in (less, more))
-    grouped = bool(less.tree.group_by)  # a column more says nothing of a row that stands for many
-    if not (own < within or (grouped and own == within)):
+    base_patterns, extension_patterns = (
+        Counter(map(get_predicate, _list_patterns(part_sets))) for part_sets in (base, extension)
+    )
+    is_grouped = bool(
+        base.tree.group_by
+    )  # a column more says nothing of a row that stands for many
+    if not (
+        base_patterns < extension_patterns or (is_grouped and base_patterns == extension_patterns)
+    ):
         return False
-    does, rest, shown = _parts(more, {})
-    parts = (_parts(less, known) for known in _places(_patterns(less), _patterns(more), {}))
-    return any(one[0] == does and one[1] == rest and one[2] <= shown for one in parts)
+    modifiers, elements, columns = _split_candidate(extension, {})
+    parts = (
+        _split_candidate(base, bindings)
+        for bindings in _match_patterns(_list_patterns(base), _list_patterns(extension), {})
+    )
+    return any(
+        part_sets[0] == modifiers and part_sets[1] == elements and part_sets[2] <= columns
+        for part_sets in parts
+    )
 
 
-def _patterns(one: Candidate) -> list[Pattern]:
-    """The patterns of a candidate, but for classes that others imply."""
-    every = patterns_in(one.tree.where)
-    return [part for part in every if predicate_of(part) != RDF_TYPE] or every
+def _list_patterns(candidate: QueryCandidate) -> list[Pattern]:
+    """Return the patterns of a candidate without classes that other patterns imply."""
+    patterns = list_patterns(candidate.tree.where)
+    return [part for part in patterns if get_predicate(part) != RDF_TYPE] or patterns
 
 
-def _parts(one: Candidate, known: Mapping[Variable, object]) -> list[set[object]]:
-    """What a candidate does with what fits its patterns, and what it shows, with other names."""
-    tree = one.tree
-    does = (tree.form, *tree.having, *tree.order, tree.limit)
-    every = [part for part in tree.where.elements if not isinstance(part, Pattern)]
-    return [{_renamed(part, known) for part in some} for some in (does, every, one.shown)]
+def _split_candidate(
+    candidate: QueryCandidate, bindings: Mapping[Variable, object]
+) -> list[set[object]]:
+    """Return a candidate's modifiers, further elements and columns, with variables renamed."""
+    tree = candidate.tree
+    modifiers = (tree.form, *tree.having, *tree.order, tree.limit)
+    elements = [part for part in tree.where.elements if not isinstance(part, Pattern)]
+    return [
+        {_rename_variables(part, bindings) for part in items}
+        for items in (modifiers, elements, candidate.shown)
+    ]
 
 
-def _renamed(part: object, known: Mapping[Variable, object]) -> object:
-    return transform(part, lambda one: known.get(one, one) if isinstance(one, Variable) else one)
+def _rename_variables(part: object, bindings: Mapping[Variable, object]) -> object:
+    return transform(
+        part, lambda node: bindings.get(node, node) if isinstance(node, Variable) else node
+    )
 
 
-def _places(
-    patterns: Sequence[Pattern], within: Sequence[Pattern], known: Mapping[Variable, object]
+def _match_patterns(
+    patterns: Sequence[Pattern], targets: Sequence[Pattern], bindings: Mapping[Variable, object]
 ) -> Iterator[Mapping[Variable, object]]:
-    """The ways to find patterns among others: the variables there of those here."""
+    """Yield the ways to match patterns with others: bindings of variables to variables."""
     if not patterns:
-        yield known
+        yield bindings
         return
     first = patterns[0]
-    for other in within:
-        pairs = ((first.subject, other.subject), (first.object, other.object))
-        told = {**known, **{a: b for a, b in pairs if isinstance(a, Variable)}}
-        if _renamed(first, told) == other and len({*told.values()}) == len(told):
-            yield from _places(patterns[1:], [one for one in within if one is not other], told)
+    for target in targets:
+        pairs = ((first.subject, target.subject), (first.object, target.object))
+        new_bindings = {**bindings, **{a: b for a, b in pairs if isinstance(a, Variable)}}
+        if _rename_variables(first, new_bindings) == target and len(
+            {*new_bindings.values()}
+        ) == len(new_bindings):
+            yield from _match_patterns(
+                patterns[1:],
+                [candidate for candidate in targets if candidate is not target],
+                new_bindings,
+            )
 
 
-async def completed(
-    context: Context, proposal: Proposal, found: Sequence[RunCandidate]
-) -> list[RunCandidate]:
-    """Return at most two candidates that leave out fewer words than the first of those found.
+async def complete_candidates(
+    context: Context, proposal: RankedCandidates, candidates: Sequence[CandidateResult]
+) -> list[CandidateResult]:
+    """Return at most two candidates that leave out fewer words than the first candidate.
 
-    Growing keeps few readings with many steps: in "medium suppliers of large companies" the best
-    may use "large" alone. Each of these is one of those found with one condition more, if a
-    property leads from one of its things to what the words name and all else that it says fits what
-    has that; each gives something that none of them does.
+    Beam search keeps few readings with many steps: in "medium suppliers of large companies" the
+    best one may use "large" alone. Each candidate returned is a given one plus a condition: a
+    property that leads from one of its variables to a linked term, whose subjects fit all other
+    patterns of that variable. Each has a result that no given candidate has.
     """
     arrays = context.graph.arrays
-    if arrays is None or not found:
+    if arrays is None or not candidates:
         return []
-    first = found[0].cluster
-    least = len(left_out(proposal, first.best, read=True))
-    if not least:
+    first = candidates[0].cluster
+    left_out_count = len(find_omitted_words(proposal, first.best, is_query_shown=True))
+    if not left_out_count:
         return []
-    links = [one for one in named_links(proposal.linked) if one.score >= _NAMED]
-    links = [one for one in links if not one.mask & first.best.used]
+    links = [item for item in select_links(proposal.linked) if item.score >= _MIN_LINK_SCORE]
+    links = [item for item in links if not item.mask & first.best.used]
     ways = [
         way
-        for base in found[:_BASES]
+        for base in candidates[:_MAX_BASE_CANDIDATES]
         if not base.is_empty and base.boolean is None
         for link in links
         if not link.mask & base.cluster.best.used
-        for way in _with(base.cluster.best, link, arrays)
+        for way in _add_link_condition(base.cluster.best, link, arrays)
     ]
-    counted = [(len(left_out(proposal, one, read=True)), one) for one in ways[:_WAYS]]
-    better = sorted((pair for pair in counted if pair[0] < least), key=lambda pair: pair[0])
-    score = first.score - _NEXT
-    ranked = [Cluster((replace(one, score=score),)) for _, one in better]
-    ran = await distinct_results(context, ranked, most=_ADDED, quickly=True)
-    known = {one.outcome for one in found}
-    return [one for one in ran if one.outcome not in known]
+    counted_ways = [
+        (len(find_omitted_words(proposal, item, is_query_shown=True)), item)
+        for item in ways[:_MAX_TRIED_COMPLETIONS]
+    ]
+    better = sorted(
+        (pair for pair in counted_ways if pair[0] < left_out_count), key=lambda pair: pair[0]
+    )
+    score = first.score - _COMPLETION_PENALTY
+    ranked = [Cluster((replace(item, score=score),)) for _, item in better]
+    results = await run_distinct(context, ranked, max_results=_MAX_COMPLETIONS, quick_only=True)
+    result_keys = {item.result_key for item in candidates}
+    return [item for item in results if item.result_key not in result_keys]
 
 
-def _with(base: Candidate, link: Link, arrays: GraphArrays) -> Iterator[Candidate]:
-    """A candidate with what a link names as the value of a property of one of its things."""
-    where, patterns = base.tree.where, patterns_in(base.tree.where)
-    if any(not isinstance(one, Pattern | Filter) for one in where.elements):
+def _add_link_condition(
+    base: QueryCandidate, link: Link, arrays: GraphArrays
+) -> Iterator[QueryCandidate]:
+    """Yield a candidate with a linked term as the value of a property of one of its variables."""
+    where, patterns = base.tree.where, list_patterns(base.tree.where)
+    if any(not isinstance(pattern, Pattern | Filter) for pattern in where.elements):
         return
-    target = resource_term(link.target)
+    target = parse_resource_term(link.target)
     node = arrays.terms.find(str(target))
     if node is None or not isinstance(target, NamedNode | Literal):
         return
-    ends = (end for one in patterns for end in (one.subject, one.object))
-    things = dict.fromkeys(end for end in ends if isinstance(end, Variable))
-    here = np.array([node], dtype=np.int32)
-    for number in arrays.predicates_of(here, inverse=True)[0].tolist():
-        iri = arrays.iri_of(number)
-        holders = arrays.step(here, number, inverse=True)
-        if iri in USUAL or iri.startswith(SCHEMA_SPACES) or len(holders) > _HOLDERS:
+    ends = (end for pattern in patterns for end in (pattern.subject, pattern.object))
+    variables = dict.fromkeys(end for end in ends if isinstance(end, Variable))
+    node_ids = np.array([node], dtype=np.int32)
+    for number in arrays.count_predicates(node_ids, inverse=True)[0].tolist():
+        iri = arrays.get_predicate_iri(number)
+        subjects = arrays.step(node_ids, number, inverse=True)
+        if (
+            iri in USUAL_PREDICATES
+            or iri.startswith(SCHEMA_SPACES)
+            or len(subjects) > _MAX_SUBJECTS
+        ):
             continue
-        for thing in things:
-            has = Pattern(thing, NamedNode(iri), target)
-            told = any((one.subject, one.predicate) == (thing, has.predicate) for one in patterns)
-            ids = in_both(base.ids, holders) if thing == base.root else base.ids
-            narrower = thing != base.root or 0 < len(ids) < len(base.ids)
-            if not told and narrower and _fits(thing, base, holders, arrays):
-                tree = replace(base.tree, where=replace(where, elements=(*where.elements, has)))
-                used, notes = base.used | link.mask, (*base.notes, _COMPLETED)
-                yield replace(base, tree=tree, ids=ids, used=used, notes=notes)
+        for variable in variables:
+            condition = Pattern(variable, NamedNode(iri), target)
+            is_present = any(
+                (pattern.subject, pattern.predicate) == (variable, condition.predicate)
+                for pattern in patterns
+            )
+            ids = intersect(base.ids, subjects) if variable == base.root else base.ids
+            narrower = variable != base.root or 0 < len(ids) < len(base.ids)
+            if not is_present and narrower and _can_bind(variable, base, subjects, arrays):
+                tree = replace(
+                    base.tree, where=replace(where, elements=(*where.elements, condition))
+                )
+                used_words, notes = base.used | link.mask, (*base.notes, _COMPLETION_NOTE)
+                yield replace(base, tree=tree, ids=ids, used=used_words, notes=notes)
 
 
-def _fits(thing: Variable, base: Candidate, holders: Ids, arrays: GraphArrays) -> bool:
-    """Whether what has the property can stand in the place of a thing in all of its patterns."""
-    for one in patterns_in(base.tree.where):
-        iri = one.predicate.value if isinstance(one.predicate, NamedNode) else ""
-        number = arrays.number(iri) if iri else None
-        sides = [inverse for inverse, end in enumerate((one.subject, one.object)) if end == thing]
+def _can_bind(variable: Variable, base: QueryCandidate, subjects: Ids, arrays: GraphArrays) -> bool:
+    """Return whether the subjects can bind a variable in all of its patterns."""
+    for pattern in list_patterns(base.tree.where):
+        iri = pattern.predicate.value if isinstance(pattern.predicate, NamedNode) else ""
+        number = arrays.get_predicate_number(iri) if iri else None
+        sides = [
+            inverse
+            for inverse, end in enumerate((pattern.subject, pattern.object))
+            if end == variable
+        ]
         for inverse in sides if number is not None else ():
-            if number not in arrays.present(holders, inverse=bool(inverse)):
+            if number not in arrays.get_predicates(subjects, inverse=bool(inverse)):
                 return False
     return True
 
 
-async def distinct_results(
+async def run_distinct(
     context: Context,
     ranked: Sequence[Cluster],
     *,
-    most: int,
-    quickly: bool = False,
+    max_results: int,
+    quick_only: bool = False,
     seconds: float | None = None,
-    empty: bool = False,
-) -> list[RunCandidate]:
-    """Return at most so many of the clusters, best first: none twice, and none that is empty.
+    keep_empty: bool = False,
+) -> list[CandidateResult]:
+    """Run clusters, best first, and return their distinct results; skip those that fail.
 
-    With `empty` one that is stands among them as well. `quickly` only some are run: the first few,
-    and after them as many as are expected to be quick together, by how many solutions they may
-    have; so the same question always has the same candidates. `seconds` bound what is run
-    altogether. A candidate that cannot be run is left out.
+    Args:
+        max_results: results at most.
+        quick_only: run only the first few clusters and as many more as are expected to be quick
+            together, estimated by their numbers of solutions. The choice is deterministic.
+        seconds: the time limit of all queries together.
+        keep_empty: whether to include empty results.
     """
-    if quickly:
+    if quick_only:
         # The clusters without those further down whose queries are expected to take long together.
-        known = {one.iri: one for one in context.graph.profile.predicates}
-        kept, work = [], 0.0
-        for place, cluster in enumerate(ranked):
-            if not _only_shows_its_nodes(cluster.best):
-                more = _EACH + _work(cluster.best, known)
-                too_many = more > _MANY / (1 + place / 4) or work + more > _WORK
-                if place >= _FIRST and too_many:
+        profiles = {item.iri: item for item in context.graph.profile.predicates}
+        affordable, work = [], 0.0
+        for rank, cluster in enumerate(ranked):
+            if not _is_node_set(cluster.best):
+                cost = _QUERY_COST_SOLUTIONS + _estimate_solutions(cluster.best, profiles)
+                too_many = (
+                    cost > _MAX_QUERY_SOLUTIONS / (1 + rank / 4)
+                    or work + cost > _MAX_TOTAL_SOLUTIONS
+                )
+                if rank >= _MIN_RUN_COUNT and too_many:
                     continue
-                work += more
-            kept.append(cluster)
-        ranked = kept
-    until = None if seconds is None else time.perf_counter() + seconds
-    found: dict[object, RunCandidate] = {}
-    tables = set[object]()
-    size = 1 if context.graph.arrays is not None else _AT_ONCE  # a graph here runs one at a time
+                work += cost
+            affordable.append(cluster)
+        ranked = affordable
+    end_time = None if seconds is None else time.perf_counter() + seconds
+    results_by_key: dict[object, CandidateResult] = {}
+    row_sets = set[object]()
+    size = 1 if context.graph.arrays is not None else _BATCH_SIZE  # a graph here runs one at a time
     for at in range(0, len(ranked), size):
-        batch = (_ran(context, cluster, until) for cluster in ranked[at : at + size])
-        for one in await asyncio.gather(*batch):
-            if one is None or (one.is_empty and not empty):
+        batch = (_run_cluster(context, cluster, end_time) for cluster in ranked[at : at + size])
+        for item in await asyncio.gather(*batch):
+            if item is None or (item.is_empty and not keep_empty):
                 continue
-            table = frozenset(one.result.rows)
-            if not table or table not in tables:
-                found.setdefault(one.outcome, one)
-            tables.add(table)
-        if len(found) >= most:
+            rows = frozenset(item.result.rows)
+            if not rows or rows not in row_sets:
+                results_by_key.setdefault(item.result_key, item)
+            row_sets.add(rows)
+        if len(results_by_key) >= max_results:
             break
-    return list(found.values())[:most]
+    return list(results_by_key.values())[:max_results]
 
 
-def _work(candidate: Candidate, known: Mapping[str, PredicateProfile]) -> float:
-    """How many solutions an engine may look at, a guess.
+def _estimate_solutions(
+    candidate: QueryCandidate, profiles: Mapping[str, PredicateProfile]
+) -> float:
+    """Estimate how many solutions an engine may look at.
 
-    Those that the pattern may have, on from the nodes that it was grown with; more if a filter
-    keeps few of them, or if paths have to be walked.
+    These are the solutions of the pattern, starting from the nodes that it was expanded with; more
+    if a filter keeps few of them or a path must be traversed.
     """
-    reached = {candidate.root}
-    number = float(max(1, len(candidate.ids)))
-    patterns = patterns_in(candidate.tree.where)
-    left = list(patterns)
-    while found := next((p for p in left if {p.subject, p.object} & reached), None):
-        left.remove(found)
-        profile = known.get(predicate_of(found))
-        onward = found.subject in reached
-        new = found.object if onward else found.subject
-        if profile is not None and isinstance(new, Variable) and new not in reached:
-            ends = profile.subjects if onward else profile.objects
-            number *= max(1.0, profile.triples / max(1, ends))
-        reached.add(new)
-    walked = _WALK * any(isinstance(one.predicate, Path) for one in patterns)
-    return number * (_FILTERED if conditions_in(candidate.tree.where) else 1) + walked
+    reached_terms = {candidate.root}
+    solutions = float(max(1, len(candidate.ids)))
+    patterns = list_patterns(candidate.tree.where)
+    remaining = list(patterns)
+    while pattern := next((p for p in remaining if {p.subject, p.object} & reached_terms), None):
+        remaining.remove(pattern)
+        profile = profiles.get(get_predicate(pattern))
+        is_forward = pattern.subject in reached_terms
+        next_term = pattern.object if is_forward else pattern.subject
+        if (
+            profile is not None
+            and isinstance(next_term, Variable)
+            and next_term not in reached_terms
+        ):
+            ends = profile.subjects if is_forward else profile.objects
+            solutions *= max(1.0, profile.triples / max(1, ends))
+        reached_terms.add(next_term)
+    path_cost = _PATH_COST_SOLUTIONS * any(isinstance(step.predicate, Path) for step in patterns)
+    return (
+        solutions * (_FILTER_COST_RATIO if list_conditions(candidate.tree.where) else 1) + path_cost
+    )
 
 
-def shown_iris(one: RunCandidate, rows: int) -> list[str]:
-    """Return the IRIs of a candidate's query, and of so many of its rows."""
-    terms = (term for row in one.result.rows[:rows] for term in row)
-    return [*iris_of(one.query), *(term.value for term in terms if isinstance(term, NamedNode))]
+def list_shown_iris(candidate: CandidateResult, rows: int) -> list[str]:
+    """Return the IRIs of a candidate's query and of its first `rows` rows."""
+    terms = (term for row in candidate.result.rows[:rows] for term in row)
+    return [
+        *iris_of(candidate.query),
+        *(term.value for term in terms if isinstance(term, NamedNode)),
+    ]
 
 
-def preview(one: RunCandidate, writer: Writer, rows: int) -> str:
-    """Return what a candidate gives: yes or no, or the number of its rows and the first ones."""
-    if one.boolean is not None:
-        return "yes" if one.boolean else "no"
-    if one.is_empty:
+def preview_result(candidate: CandidateResult, writer: TermWriter, rows: int) -> str:
+    """Return the result of a candidate: yes or no, or the number of its rows and the first ones."""
+    if candidate.boolean is not None:
+        return "yes" if candidate.boolean else "no"
+    if candidate.is_empty:
         return "no rows"
-    number = len(one.result.rows)
-    count = f"{number}{'+' if one.result.truncated else ''} row{'s' * (number > 1)}"
-    shown = []
-    for row in one.result.rows[:rows]:
+    number = len(candidate.result.rows)
+    count = f"{number}{'+' if candidate.result.truncated else ''} row{'s' * (number > 1)}"
+    row_texts = []
+    for row in candidate.result.rows[:rows]:
         texts = {term.value for term in row if isinstance(term, Literal)}
-        shown.append(", ".join(_cell(term, writer, texts) for term in row))
-    return f"{count}: {'; '.join(shown)}{'; …' if number > rows else ''}"
+        row_texts.append(", ".join(_write_cell(term, writer, texts) for term in row))
+    return f"{count}: {'; '.join(row_texts)}{'; …' if number > rows else ''}"
 
 
-def _cell(term: Term | None, writer: Writer, texts: set[str]) -> str:
-    """A term; a thing whose name is among the `texts` beside it goes without its label."""
+def _write_cell(term: Term | None, writer: TermWriter, texts: set[str]) -> str:
+    """Write a term; omit the label of an entity whose name is among the `texts` beside it."""
     if not isinstance(term, NamedNode):
-        return writer.term(term)
-    short, name = writer.short(term.value), writer.name(term.value)
+        return writer.write_term(term)
+    short, name = writer.write_short(term.value), writer.write_name(term.value)
     if writer.labels.get(term.value, "") in texts:
         return short
-    return name if name != short else writer.iri(term.value)
+    return name if name != short else writer.write_iri(term.value)
 
 
-async def _ran(context: Context, cluster: Cluster, until: float | None) -> RunCandidate | None:
-    """The result of a best candidate; None if it cannot be had in time."""
+async def _run_cluster(
+    context: Context, cluster: Cluster, end_time: float | None
+) -> CandidateResult | None:
+    """Return the result of the best candidate; None if there is no time or the query fails."""
     best, graph = cluster.best, context.graph
-    query, columns = plain_text(best.query, graph.prefixes, graph.profile.types), best.columns
+    query, columns = render_query(best.query, graph.prefixes, graph.profile.types), best.columns
     arrays = graph.arrays
-    if arrays is not None and _only_shows_its_nodes(best):
-        rows = tuple((arrays.terms.term(int(at)),) for at in best.ids[:_ROWS])
-        cut = _CUT if len(best.ids) > _ROWS else None
-        return RunCandidate(
-            cluster, query, columns, None, SelectResult(columns, rows, cut).sorted()
+    if arrays is not None and _is_node_set(best):
+        rows = tuple((arrays.terms.get_term(int(at)),) for at in best.ids[:_MAX_ROWS])
+        truncation = _ROW_TRUNCATION if len(best.ids) > _MAX_ROWS else None
+        return CandidateResult(
+            cluster, query, columns, None, SelectResult(columns, rows, truncation).sorted()
         )
-    left = context.limits.timeout
-    if until is not None:
-        left = min(left, until - time.perf_counter())
-    if left <= 0:
+    seconds_left = context.limits.timeout
+    if end_time is not None:
+        seconds_left = min(seconds_left, end_time - time.perf_counter())
+    if seconds_left <= 0:
         return None
     try:
-        if best.asks:
-            holds = await graph.endpoint.ask(query, timeout=left)
-            return RunCandidate(cluster, query, columns, holds, SelectResult((), ()))
-        result = await graph.endpoint.select(query, timeout=left, limit=_ROWS)
+        if best.is_ask:
+            holds = await graph.endpoint.ask(query, timeout=seconds_left)
+            return CandidateResult(cluster, query, columns, holds, SelectResult((), ()))
+        result = await graph.endpoint.select(query, timeout=seconds_left, limit=_MAX_ROWS)
     except (QueryError, ServiceError):
         return None
     ordered = result if best.tree.order else result.sorted()
-    return RunCandidate(cluster, query, columns, None, ordered)
+    return CandidateResult(cluster, query, columns, None, ordered)
 
 
-def _only_shows_its_nodes(candidate: Candidate) -> bool:
-    """Whether the result is the set of nodes that the pattern was grown with."""
+def _is_node_set(candidate: QueryCandidate) -> bool:
+    """Return whether the result is the set of nodes that the pattern was expanded with."""
     tree = candidate.tree
-    filtered = _COMPLETED in candidate.notes
-    filtered = filtered or any(isinstance(one, Filter | Union) for one in tree.where.elements)
-    cut = tree.limit is not None or tree.offset
-    more = filtered or tree.group_by or tree.having or tree.order or cut
-    return not more and values_of(tree) == [candidate.root]
+    has_filters = _COMPLETION_NOTE in candidate.notes
+    has_filters = has_filters or any(
+        isinstance(element, Filter | Union) for element in tree.where.elements
+    )
+    is_cut = tree.limit is not None or tree.offset
+    has_modifiers = has_filters or tree.group_by or tree.having or tree.order or is_cut
+    return not has_modifiers and list_column_values(tree) == [candidate.root]

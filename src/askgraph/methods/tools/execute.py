@@ -1,4 +1,4 @@
-"""Run a query: show its result, what is wrong with it, or why it has none."""
+"""Run a query: show its result, its faults, or the reason why it is empty."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -7,23 +7,36 @@ from askgraph.answers.verbalize import iris_of
 from askgraph.errors import QueryError, ServiceError
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.query_faults import (
-    emptiness_of,
-    on_one_line,
-    said_failure,
-    said_fault,
-    said_unknown,
-    unknown_in,
+    diagnose_emptiness,
+    explain_failure,
+    explain_fault,
+    explain_unknown_iris,
+    find_unknown_iris,
+    join_lines,
 )
-from askgraph.methods.tools.query_run import Executed, executed, ready, row_count, run, showed
-from askgraph.methods.tools.rendering import Shown, body_lines, clipped, listed, table
+from askgraph.methods.tools.query_run import (
+    QueryExecution,
+    count_rows,
+    execute_query,
+    mark_as_read,
+    prepare_query,
+    run_query,
+)
+from askgraph.methods.tools.rendering import (
+    RenderedText,
+    clip_text,
+    list_body_lines,
+    render_table,
+    render_triples,
+)
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite import formatted
 from askgraph.trace import Observation
 
 __all__ = ["execute", "why_empty"]
 
-_ROWS = 1_000
-_LONG = 32  # times as much of a text is shown on a page
+_MAX_ROWS = 1_000
+_PAGE_CLIP_RATIO = 32  # times as much of a text is shown on a page
 
 
 async def execute(
@@ -33,48 +46,52 @@ async def execute(
 ) -> Observation:
     """Run a SPARQL query and see its result.
 
-    What can be repaired is, and the repair is told. At most 1,000 rows are taken, of many the first
-    and the last are shown, or those of a page. A failed query
-    comes with the place and the nearest valid names, an empty result with the reason for it, and
-    IRIs that the run has not shown yet with what they are.
+    Repairs are made where possible and reported. At most 1,000 rows are fetched; of many, the first
+    and the last are shown, or those of a page. A failed query comes with the place of the fault and
+    the nearest valid names, an empty result with its reason, and IRIs that the run has not shown
+    yet with a description.
     """
-    found = await executed(context, query, rows=_ROWS)
-    if isinstance(found, Observation):
-        return found
-    parts = [await _shown(context, found, page), found.remark]
-    showed(context, found.ran.query, found.ran.result)
-    texts = [*(f"({note})" for note in found.notes), *(part.text for part in parts)]
-    seen = tuple(dict.fromkeys(iri for part in parts for iri in part.seen))
+    execution = await execute_query(context, query, rows=_MAX_ROWS)
+    if isinstance(execution, Observation):
+        return execution
+    parts = [await _render_result(context, execution, page), execution.remark]
+    mark_as_read(context, execution.query_run.query, execution.query_run.result)
+    texts = [*(f"({note})" for note in execution.notes), *(part.text for part in parts)]
+    iris = tuple(dict.fromkeys(iri for part in parts for iri in part.iris))
     text = "\n".join(text for text in texts if text)
-    return Observation(text, seen, query=found.ran.query, rows=row_count(found.ran))
+    return Observation(
+        text, iris, query=execution.query_run.query, rows=count_rows(execution.query_run)
+    )
 
 
-async def _shown(context: Context, found: Executed, page: int) -> Shown:
-    match found.ran.result:
+async def _render_result(context: Context, execution: QueryExecution, page: int) -> RenderedText:
+    match execution.query_run.result:
         case bool() as holds:
-            return Shown("true" if holds else "false")
+            return RenderedText("true" if holds else "false")
         case SelectResult() as result if page > 0:
-            return await _page(context, result, page)
+            return await _render_page(context, result, page)
         case SelectResult() as result:
-            return await table(context, result)
+            return await render_table(context, result)
         case GraphResult() as result:
-            return await listed(context, result)
+            return await render_triples(context, result)
 
 
-async def _page(context: Context, result: SelectResult, page: int) -> Shown:
-    """Some rows of a result with more of their texts, and which they are."""
+async def _render_page(context: Context, result: SelectResult, page: int) -> RenderedText:
+    """Return one page of a result with longer texts, and its page number."""
     size, number = context.limits.rows, len(result.rows)
     pages = max(1, -(-number // size))
     if page > pages:
-        return Shown(f"there is no page {page}: {number:,} rows are {pages:,} of {size}")
+        return RenderedText(f"there is no page {page}: {number:,} rows are {pages:,} of {size}")
     rows = result.rows[size * (page - 1) : size * page]
-    limits = replace(context.limits, clip=_LONG * context.limits.clip)
-    shown = await table(replace(context, limits=limits), replace(result, rows=rows))
-    return replace(shown, text=f"page {page:,} of {pages:,}, {number:,} rows in all: {shown.text}")
+    limits = replace(context.limits, clip=_PAGE_CLIP_RATIO * context.limits.clip)
+    page_table = await render_table(replace(context, limits=limits), replace(result, rows=rows))
+    return replace(
+        page_table, text=f"page {page:,} of {pages:,}, {number:,} rows in all: {page_table.text}"
+    )
 
 
-_BUDGET = 24
-_LONGEST = 800
+_MAX_REQUESTS = 24
+_MAX_QUERY_CHARACTERS = 800
 
 
 async def why_empty(
@@ -82,31 +99,33 @@ async def why_empty(
 ) -> Observation:
     """Find what in a query leaves no result, and changes that give one.
 
-    Names that the graph does not hold come first, with the nearest that it does; then the part of
-    the query that nothing matches, and at most three changed queries with their numbers of rows. At
-    most 24 requests are made.
+    Names that the graph does not contain come first, with their nearest names; then the part of the
+    query without a match, and at most three changed queries with their numbers of rows. The tool
+    makes at most 24 requests.
     """
-    text = ready(context, query).query
+    text = prepare_query(context, query).query
     try:
-        ran = await run(context, text, rows=1)
-        if ran.result is not False and row_count(ran):
+        query_run = await run_query(context, text, rows=1)
+        if query_run.result is not False and count_rows(query_run):
             return Observation("the query has a result: run it", query=text, rows=1)
-        unknown = await unknown_in(context, text)
-        said = await said_unknown(context, text, unknown)
-        found = await emptiness_of(context, text, budget=_BUDGET)
+        unknown = await find_unknown_iris(context, text)
+        explanation = await explain_unknown_iris(context, text, unknown)
+        emptiness = await diagnose_emptiness(context, text, budget=_MAX_REQUESTS)
     except QueryError as problem:
-        fault = await said_fault(context, text, problem)
-        return Observation(f"the query failed: {fault.text}", fault.seen, failed=True)
+        fault = await explain_fault(context, text, problem)
+        return Observation(f"the query failed: {fault.text}", fault.iris, failed=True)
     except ServiceError as problem:
-        return Observation(f"the query failed: {said_failure(problem)}", failed=True)
-    lines, seen = [said.text] if unknown else [], list(said.seen)
-    if found is not None:
-        lines.append(on_one_line(found.reason))
-    for one in found.suggestions if found else ():
-        laid_out = formatted(one.query, context.graph.prefixes, {})
-        changed = clipped(" ".join(map(str.strip, body_lines(laid_out))), _LONGEST)
-        lines.append(f"{on_one_line(one.change)} ({one.results:,} rows): {changed}")
-        seen += iris_of(one.query)
+        return Observation(f"the query failed: {explain_failure(problem)}", failed=True)
+    lines, iris = [explanation.text] if unknown else [], list(explanation.iris)
+    if emptiness is not None:
+        lines.append(join_lines(emptiness.reason))
+    for suggestion in emptiness.suggestions if emptiness else ():
+        laid_out = formatted(suggestion.query, context.graph.prefixes, {})
+        new_query = clip_text(
+            " ".join(map(str.strip, list_body_lines(laid_out))), _MAX_QUERY_CHARACTERS
+        )
+        lines.append(f"{join_lines(suggestion.change)} ({suggestion.results:,} rows): {new_query}")
+        iris += iris_of(suggestion.query)
     if not lines:
         lines.append("no rows, and no part of the query could be found that is to blame")
-    return Observation("\n".join(lines), tuple(dict.fromkeys(seen)), query=text, rows=0)
+    return Observation("\n".join(lines), tuple(dict.fromkeys(iris)), query=text, rows=0)

@@ -1,9 +1,4 @@
-"""Search hits for a model: one line each, with the IRI, its classes, and what tells it apart.
-
-The classes of a few nodes and the predicates that meet there are looked up at once: in the arrays
-if the triples lie here, else by one query. Predicates that are one property are shown under the one
-that leads straight to the values.
-"""
+"""Search hits as lines for a model, with the IRI, its classes and distinguishing facts."""
 
 import asyncio
 from collections import defaultdict
@@ -19,27 +14,32 @@ from askgraph.answers.verbalize import descriptions_of
 from askgraph.errors import ErrorReply, MalformedReply, TimedOut
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.literals import resource_term
-from askgraph.graph.names import code_of, same_property, tells_more, variants_in
+from askgraph.graph.literals import parse_resource_term
+from askgraph.graph.names import (
+    extract_code,
+    group_by_code,
+    group_by_property,
+    is_informative_label,
+)
 from askgraph.graph.profile import PredicateProfile, Profile
-from askgraph.graph.shapes import ends_of, narrowest
+from askgraph.graph.shapes import get_end_kinds, select_narrowest
 from askgraph.index import Hit, Resource
 from askgraph.index.names import stem, tokens
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.rendering import Writer, clipped, labels_in
+from askgraph.methods.tools.rendering import TermWriter, clip_text, fetch_labels
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import Term
 from askgraph.sparql.vocabulary import SCHEMA_SPACES
 
-_TYPES = 20  # classes of one node that are looked at
-_EDGES = 5_000  # of all nodes together, each way
-_TRIED = (TimedOut, ErrorReply, MalformedReply)
+_MAX_CLASSES_PER_NODE = 20  # classes of one node that are looked at
+_MAX_EDGES = 5_000  # of all nodes together, each way
+_QUERY_FAILURES = (TimedOut, ErrorReply, MalformedReply)
 
 
 @dataclass(frozen=True)
-class Meeting:
-    """A predicate at a node, the number of its edges there, and whether they come in."""
+class IncidentPredicate:
+    """A predicate at a node, the number of its edges there, and whether they are incoming."""
 
     predicate: str
     count: int
@@ -47,341 +47,366 @@ class Meeting:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """By N-Triples text: classes and predicates; `trouble` says what could not be asked."""
+class NodeFacts:
+    """Classes and predicates by node (N-Triples text); `trouble` explains a failed query."""
 
     types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    meetings: Mapping[str, tuple[Meeting, ...]] = field(default_factory=dict)
+    predicates: Mapping[str, tuple[IncidentPredicate, ...]] = field(default_factory=dict)
     trouble: str = ""
 
 
-async def facts_of(context: Context, nodes: Sequence[Term]) -> Facts:
-    """Return the classes and predicates of IRIs and literals; blank nodes are passed over.
+async def fetch_node_facts(context: Context, nodes: Sequence[Term]) -> NodeFacts:
+    """Return the classes and predicates of IRIs and literals; skip blank nodes.
 
-    A remote graph that does not answer costs the facts, not the search: `trouble` says so.
+    If a remote graph does not answer, the facts are empty and `trouble` explains why.
     """
-    wanted = tuple(
+    node_texts = tuple(
         dict.fromkeys(str(node) for node in nodes if isinstance(node, NamedNode | Literal))
     )
-    if not wanted:
-        return Facts()
+    if not node_texts:
+        return NodeFacts()
     if context.graph.arrays is not None:
-        return await asyncio.to_thread(_known, context.graph.arrays, wanted)
+        return await asyncio.to_thread(_collect_facts, context.graph.arrays, node_texts)
     try:
         result = await context.graph.endpoint.select(
-            _question(wanted), timeout=context.limits.timeout, limit=4 * _EDGES
+            _build_query(node_texts), timeout=context.limits.timeout, limit=4 * _MAX_EDGES
         )
-    except _TRIED as problem:
-        return Facts(trouble=f"classes and properties of these could not be asked: {problem}")
+    except _QUERY_FAILURES as problem:
+        return NodeFacts(trouble=f"classes and properties of these could not be asked: {problem}")
     types: dict[str, list[str]] = defaultdict(list)
-    meetings: dict[str, list[Meeting]] = defaultdict(list)
-    for node, cls, predicate, count, way in result.rows:
+    predicates: dict[str, list[IncidentPredicate]] = defaultdict(list)
+    for node, cls, predicate, count, inverse in result.rows:
         if isinstance(cls, NamedNode):
             types[str(node)].append(cls.value)
         elif isinstance(predicate, NamedNode):
-            meeting = Meeting(predicate.value, numbered(count), numbered(way) == 1)
-            meetings[str(node)].append(meeting)
-    return Facts(
-        {node: tuple(listed) for node, listed in types.items()},
-        {node: tuple(listed) for node, listed in meetings.items()},
+            incident_predicate = IncidentPredicate(
+                predicate.value, parse_count(count), parse_count(inverse) == 1
+            )
+            predicates[str(node)].append(incident_predicate)
+    return NodeFacts(
+        {node: tuple(items) for node, items in types.items()},
+        {node: tuple(items) for node, items in predicates.items()},
     )
 
 
-def numbered(term: Term | None) -> int:
-    """Return the whole number that a literal is, 0 for anything else."""
+def parse_count(term: Term | None) -> int:
+    """Return a literal's whole number; 0 for any other term."""
     return int(term.value) if isinstance(term, Literal) and term.value.isdigit() else 0
 
 
-def own_types(arrays: GraphArrays, node: str) -> tuple[str, ...]:
-    """Return the classes of a node, which is given as N-Triples text."""
-    kind, at = arrays.number(v.RDF_TYPE), arrays.terms.find(node)
+def look_up_types(arrays: GraphArrays, node: str) -> tuple[str, ...]:
+    """Return the classes of a node of a local graph, given as N-Triples text."""
+    kind, at = arrays.get_predicate_number(v.RDF_TYPE), arrays.terms.find(node)
     if kind is None or at is None:
         return ()
-    found = arrays.step(np.array([at], dtype=np.int32), kind).tolist()
-    return tuple(arrays.terms.value(one) for one in found if arrays.terms.is_iri(one))
+    type_ids = arrays.step(np.array([at], dtype=np.int32), kind).tolist()
+    return tuple(
+        arrays.terms.get_value(type_id) for type_id in type_ids if arrays.terms.is_iri(type_id)
+    )
 
 
-def _known(arrays: GraphArrays, nodes: Sequence[str]) -> Facts:
+def _collect_facts(arrays: GraphArrays, nodes: Sequence[str]) -> NodeFacts:
     types: dict[str, tuple[str, ...]] = {}
-    meetings: dict[str, tuple[Meeting, ...]] = {}
+    predicates: dict[str, tuple[IncidentPredicate, ...]] = {}
     for node in nodes:
         at = arrays.terms.find(node)
         if at is None:
             continue
-        here = np.array([at], dtype=np.int32)
-        types[node] = own_types(arrays, node)
-        meetings[node] = tuple(_meetings(arrays, here))
-    return Facts(types, meetings)
+        node_ids = np.array([at], dtype=np.int32)
+        types[node] = look_up_types(arrays, node)
+        predicates[node] = tuple(_list_predicates(arrays, node_ids))
+    return NodeFacts(types, predicates)
 
 
-def _meetings(arrays: GraphArrays, here: np.ndarray) -> Iterator[Meeting]:
+def _list_predicates(arrays: GraphArrays, node_ids: np.ndarray) -> Iterator[IncidentPredicate]:
     for inverse in (False, True):
-        numbers, _ = arrays.predicates_of(here, inverse=inverse)
+        numbers, _ = arrays.count_predicates(node_ids, inverse=inverse)
         for number in numbers.tolist():
-            edges = len(arrays.pairs(here, number, inverse=inverse)[0])
-            yield Meeting(arrays.iri_of(number), edges, inverse)
+            edges = len(arrays.get_edges(node_ids, number, inverse=inverse)[0])
+            yield IncidentPredicate(arrays.get_predicate_iri(number), edges, inverse)
 
 
-def _question(nodes: Sequence[str]) -> str:
-    """One query: classes, what leaves the nodes, and some of what comes in."""
+def _build_query(nodes: Sequence[str]) -> str:
+    """Build one query for the classes, the outgoing edges and some incoming edges of all nodes."""
     values = f"VALUES ?x {{ {' '.join(nodes)} }}"
     iris = [node for node in nodes if node.startswith("<")]
     leaving = f"VALUES ?x {{ {' '.join(iris)} }}"
     parts = [
         f"{{ SELECT ?x ?p (COUNT(*) AS ?n) (1 AS ?way) {{ {{ SELECT ?x ?p {{ {values} ?s ?p ?x }} "
-        f"LIMIT {_EDGES} }} }} GROUP BY ?x ?p }}"
+        f"LIMIT {_MAX_EDGES} }} }} GROUP BY ?x ?p }}"
     ]
     if iris:
         parts += [
-            f"{{ SELECT ?x ?c {{ {leaving} ?x <{v.RDF_TYPE}> ?c }} LIMIT {_TYPES * len(iris)} }}",
+            f"{{ SELECT ?x ?c {{ {leaving} ?x <{v.RDF_TYPE}> ?c }} "
+            f"LIMIT {_MAX_CLASSES_PER_NODE * len(iris)} }}",
             f"{{ SELECT ?x ?p (COUNT(*) AS ?n) (0 AS ?way) {{ {{ SELECT ?x ?p {{ {leaving} "
-            f"?x ?p ?o }} LIMIT {_EDGES} }} }} GROUP BY ?x ?p }}",
+            f"?x ?p ?o }} LIMIT {_MAX_EDGES} }} }} GROUP BY ?x ?p }}",
         ]
-    return f"SELECT ?x ?c ?p ?n ?way WHERE {{ {' UNION '.join(parts)} }} LIMIT {4 * _EDGES}"
+    return f"SELECT ?x ?c ?p ?n ?way WHERE {{ {' UNION '.join(parts)} }} LIMIT {4 * _MAX_EDGES}"
 
 
 @dataclass(frozen=True)
-class Variants:
-    """The properties of a graph that it writes as several predicates, by its profile."""
+class PropertyVariants:
+    """Properties of a graph that have several predicates, according to its profile."""
 
     profile: Profile
 
     @cached_property
-    def known(self) -> Mapping[str, PredicateProfile]:
-        """What the profile tells of each predicate."""
+    def profiles(self) -> Mapping[str, PredicateProfile]:
+        """Profiles of predicates by IRI."""
         return {p.iri: p for p in self.profile.predicates}
 
-    def grouped(self, iris: Iterable[str]) -> list[tuple[str, ...]]:
-        """Return predicates in groups, each of one property, in the order of their firsts.
+    def group(self, iris: Iterable[str]) -> list[tuple[str, ...]]:
+        """Group predicates that are one property, the groups in order of their first predicates.
 
-        Within a group the most direct one comes first.
+        Within a group, the most direct predicate comes first.
         """
-        return [self._in_order(group) for group in same_property(iris)]
+        return [self._sort_variants(group) for group in group_by_property(iris)]
 
-    def of(self, iris: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:
-        """Return all variants of some predicates, by what they share, the most direct one first."""
-        codes = {key for iri in iris if (key := code_of(iri)) is not None}
+    def find_variants(self, iris: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:
+        """Return all variants of some predicates by their shared key, the most direct one first."""
+        codes = {key for iri in iris if (key := extract_code(iri)) is not None}
         endings = tuple(code for _, code in codes)
-        alike = variants_in(iri for iri in self.known if iri.endswith(endings))
-        return {key: self._in_order(group) for key, group in alike.items() if key in codes}
+        groups = group_by_code(iri for iri in self.profiles if iri.endswith(endings))
+        return {key: self._sort_variants(group) for key, group in groups.items() if key in codes}
 
-    def _in_order(self, iris: Sequence[str]) -> tuple[str, ...]:
+    def _sort_variants(self, iris: Sequence[str]) -> tuple[str, ...]:
         return tuple(iris) if len(iris) == 1 else tuple(sorted(iris, key=self._rank))
 
     def _rank(self, iri: str) -> tuple[int, float, bool, int, int, str]:
-        """The order of variants.
+        """Return the sort key of a variant, the most direct one first.
 
-        If statements are nodes, those have no label, and a predicate leads to each of them
-        once; its direct variant leads to the values, which many share.
+        Where statements are nodes, these have no label, and a predicate leads to each of them only
+        once; its direct variant leads to the values, which many subjects share.
         """
-        p = self.known.get(iri)
+        p = self.profiles.get(iri)
         if p is None:
             return 0, 1.0, True, 0, len(iri), iri
-        plain = self._plain(p.subject_classes) + (p.literal or self._plain(p.object_classes))
-        own = p.objects / max(1, p.triples)
-        return -plain, own, not p.literal, -p.triples, len(iri), iri
+        named_ends = self._has_named_ends(p.subject_classes) + (
+            p.literal or self._has_named_ends(p.object_classes)
+        )
+        object_ratio = p.objects / max(1, p.triples)
+        return -named_ends, object_ratio, not p.literal, -p.triples, len(iri), iri
 
-    def _plain(self, ends: Sequence[tuple[str, int]]) -> bool:
-        return any(iri not in self._nameless for iri, _ in ends)
+    def _has_named_ends(self, ends: Sequence[tuple[str, int]]) -> bool:
+        return any(iri not in self._nameless_classes for iri, _ in ends)
 
     @cached_property
-    def _nameless(self) -> frozenset[str]:
-        """The classes whose instances have no label, as nodes for statements have none."""
+    def _nameless_classes(self) -> frozenset[str]:
+        """Classes whose instances have no label, such as nodes for statements."""
         classes = self.profile.classes
         return frozenset(c.iri for c in classes if c.nary or c.name_predicate is None)
 
 
 Sort = Choice["entities", "properties"]
-"""What a place holds: properties, or anything else, literal values among it."""
+"""The kind of a term: a property, or anything else, including literal values."""
 
-USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES)
-"""Predicates that (nearly) everything has: they tell nothing of a hit."""
+USUAL_PREDICATES = (v.RDF_TYPE, *v.LABEL_PREDICATES, *v.ALTERNATIVE_LABEL_PREDICATES)
+"""Predicates that nearly everything has and that say little about a hit."""
 
-_NAMES = 5
-_NAME_ROOM = 60  # characters of all other names of a hit together
-_PLAIN_INFOS = frozenset({"class", "property"})
-_HINTS = 4
-_ENOUGH = 3  # things, of which no values are looked for besides
+_MAX_NAMES = 5
+_MAX_NAME_CHARACTERS = 60  # characters of all other names of a hit together
+_TRIVIAL_INFOS = frozenset({"class", "property"})
+_MAX_HINTS = 4
+_MAX_HITS_BEFORE_LITERALS = 3  # things, of which no values are looked for besides
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a search found: a term, what an index knows of it, the name that matched.
+class SearchHit:
+    """A search hit: a term, its entry in an index, and the name that matched.
 
-    `note` is what the search adds: how often it stands where it was looked for. `nameless` nodes
-    have no label: their resource's is made of what hangs on them.
+    `note` is added by the search, such as how often the term occurs. `is_nameless` nodes have no
+    label; their entry consists of the texts of nodes beside them.
     """
 
     term: Term
     resource: Resource | None = None
     name: str = ""
     note: str = ""
-    nameless: bool = False
+    is_nameless: bool = False
 
 
-async def found_anywhere(context: Context, text: str, sort: Sort) -> list[Found]:
-    """Return the best hits of the whole graph; values too if few things are found."""
-    graph, most = context.graph, context.limits.hits
+async def search_graph(context: Context, text: str, sort: Sort) -> list[SearchHit]:
+    """Return the best hits of the whole graph, with literals if there are few entities."""
+    graph, max_hits = context.graph, context.limits.hits
     words = {stem(token) for token in tokens(text)}
 
     def is_named(resource: Resource) -> bool:
-        """Whether a name holds a word of the text, or as much as its beginning."""
-        own = {stem(token) for name in resource.names for token in tokens(name)}
-        return any(a.startswith(b) or b.startswith(a) for a in words for b in own)
+        """Return whether a name contains a word of the text, or the start of one."""
+        name_stems = {stem(token) for name in resource.names for token in tokens(name)}
+        return any(a.startswith(b) or b.startswith(a) for a in words for b in name_stems)
 
-    def search() -> list[Found]:
-        hits = index_hits(graph, sort, text, most)
-        if sort == "entities" and len(hits) <= min(_ENOUGH, most - 1):
-            hits += index_hits(graph, "literals", text, most - len(hits))
+    def search_indices() -> list[SearchHit]:
+        hits = search_index(graph, sort, text, max_hits)
+        if sort == "entities" and len(hits) <= min(_MAX_HITS_BEFORE_LITERALS, max_hits - 1):
+            hits += search_index(graph, "literals", text, max_hits - len(hits))
         hits.sort(key=lambda hit: not is_named(hit.item))  # what only a comment says comes last
-        return list(map(found_of, hits))
+        return list(map(to_search_hit, hits))
 
-    return await asyncio.to_thread(search)
-
-
-def found_of(hit: Hit[Resource]) -> Found:
-    """Return a hit of an index as what a search found."""
-    return Found(resource_term(hit.item.iri), hit.item, hit.name)
+    return await asyncio.to_thread(search_indices)
 
 
-def index_hits(
+def to_search_hit(hit: Hit[Resource]) -> SearchHit:
+    """Convert a hit of an index to a search hit."""
+    return SearchHit(parse_resource_term(hit.item.iri), hit.item, hit.name)
+
+
+def search_index(
     graph: KnowledgeGraph, key: str, text: str, limit: int, within: Sequence[str] | None = None
 ) -> list[Hit[Resource]]:
-    """Return the hits of one index of a graph; none if it has no such index."""
+    """Return the hits of one index of a graph; empty if the graph has no such index."""
     index = graph.indices.get(key)
     return [] if index is None else list(index.search(text, limit=limit, within=within))
 
 
-def key_of(term: Term) -> str:
-    """Return an IRI as it is, and any other term as N-Triples text."""
+def get_term_key(term: Term) -> str:
+    """Return an IRI unchanged, and any other term as N-Triples text."""
     return term.value if isinstance(term, NamedNode) else str(term)
 
 
 @dataclass(frozen=True)
-class Page:
-    """Writes hits, with what was fetched for all of them."""
+class HitFormatter:
+    """Formats hits as lines, with the facts that were fetched for all of them."""
 
     context: Context
-    writer: Writer
+    writer: TermWriter
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    hints: Mapping[str, Sequence[Meeting]] = field(default_factory=dict)
-    holders: Mapping[str, str] = field(default_factory=dict)
-    every: Mapping[str, frozenset[str]] = field(default_factory=dict)  # all classes
+    hints: Mapping[str, Sequence[IncidentPredicate]] = field(default_factory=dict)
+    subjects: Mapping[str, str] = field(default_factory=dict)
+    all_classes: Mapping[str, frozenset[str]] = field(default_factory=dict)  # all classes
 
-    def line(self, found: Found) -> str:
-        """One entity or literal."""
-        if isinstance(found.term, Literal):
-            text = self.writer.literal(found.term)  # as a query has to write it
-            if len(found.term.value) > self.context.limits.clip:
+    def format_entity(self, hit: SearchHit) -> str:
+        """Return the line of an entity or a literal."""
+        if isinstance(hit.term, Literal):
+            text = self.writer.write_literal(hit.term)  # as a query has to write it
+            if len(hit.term.value) > self.context.limits.clip:
                 text += " (clipped; match a part of it by CONTAINS)"
-            return _joined(text, self._holder(found.term), found.note)
-        if isinstance(found.term, BlankNode):
-            return _joined("a blank node", self._about(found), found.note)
-        iri = key_of(found.term)
+            return _join_parts(text, self._format_subject(hit.term), hit.note)
+        if isinstance(hit.term, BlankNode):
+            return _join_parts("a blank node", self._describe_nameless(hit), hit.note)
+        iri = get_term_key(hit.term)
         cls = next((c for c in self.context.graph.profile.classes if c.iri == iri), None)
-        kinds = [self.writer.iri(one) for one in self.classes.get(str(found.term), ())]
-        head = self.writer.iri(iri)
+        kinds = [self.writer.write_iri(item) for item in self.classes.get(str(hit.term), ())]
+        head = self.writer.write_iri(iri)
         if cls is not None:
-            counts = self.context.shows_counts
+            counts = self.context.can_show_counts
             head += f" class, {cls.instances:,} instances" if counts else " class"
         elif kinds:
             head += f" a {', '.join(kinds)}"
         hints = [
-            f"{'^' if one.inverse else ''}{self.writer.iri(one.predicate)}"
-            for one in self.hints.get(str(found.term), ())
+            f"{'^' if item.inverse else ''}{self.writer.write_iri(item.predicate)}"
+            for item in self.hints.get(str(hit.term), ())
         ]
         has = f"has {', '.join(hints)}" if hints else ""
-        about, others, infos = self._about(found), self._others(found), self._infos(found)
-        return _joined(head, about, others, infos, has, found.note)
+        about, other_names, infos = (
+            self._describe_nameless(hit),
+            self._format_other_names(hit),
+            self._format_infos(hit),
+        )
+        return _join_parts(head, about, other_names, infos, has, hit.note)
 
-    def property_line(
+    def format_property(
         self,
-        found: Found,
+        hit: SearchHit,
         variants: Sequence[str],
         profile: PredicateProfile | None,
         description: str,
     ) -> str:
-        """One property."""
-        iri, writer = key_of(found.term), self.writer
-        head = writer.short(iri)
-        if iri in USUAL:
-            return _joined(head, found.note)
-        label = writer.labels.get(iri) or (found.resource.label if found.resource else "")
-        if label and tells_more(label, (iri,)):
-            head += f" {writer.about(iri, label)}"
+        """Return the line of a property."""
+        iri, writer = get_term_key(hit.term), self.writer
+        head = writer.write_short(iri)
+        if iri in USUAL_PREDICATES:
+            return _join_parts(head, hit.note)
+        label = writer.labels.get(iri) or (hit.resource.label if hit.resource else "")
+        if label and is_informative_label(label, (iri,)):
+            head += f" {writer.write_description(iri, label)}"
         if variants:
-            head += f" (also {', '.join(map(writer.short, variants))})"
-        use = self._infos(found)
+            head += f" (also {', '.join(map(writer.write_short, variants))})"
+        use = self._format_infos(hit)
         if profile is not None:
-            whole = self.context.graph.profile
-            sides = (ends_of(profile, whole, inverse=inverse) for inverse in (True, False))
-            sources, targets = (" or ".join(map(writer.iri, ends)) or "things" for ends in sides)
-            count = f", {profile.triples:,}×" if self.context.shows_counts else ""
+            graph_profile = self.context.graph.profile
+            sides = (
+                get_end_kinds(profile, graph_profile, inverse=inverse) for inverse in (True, False)
+            )
+            sources, targets = (
+                " or ".join(map(writer.write_iri, ends)) or "things" for ends in sides
+            )
+            count = f", {profile.triples:,}×" if self.context.can_show_counts else ""
             use = f"{sources} → {targets}{count}"
-        about = writer.about(iri, description) if description else ""
-        return _joined(head, use, self._others(found), about, found.note)
+        about = writer.write_description(iri, description) if description else ""
+        return _join_parts(head, use, self._format_other_names(hit), about, hit.note)
 
-    def _holder(self, literal: Literal) -> str:
-        meetings = self.hints.get(str(literal), ())
-        total = sum(one.count for one in meetings)
-        by = ", ".join(self.writer.iri(one.predicate) for one in meetings[:2])
-        holder = self.holders.get(str(literal))
-        who = f" of {self.writer.iri(holder)}" if holder else ""
-        counts = holder and total > 1 and self.context.shows_counts
-        return f"{by}{who}{f' and {total - 1:,} more' if counts else ''}"
+    def _format_subject(self, literal: Literal) -> str:
+        incidents = self.hints.get(str(literal), ())
+        total = sum(incident.count for incident in incidents)
+        predicates = ", ".join(
+            self.writer.write_iri(incident.predicate) for incident in incidents[:2]
+        )
+        subject = self.subjects.get(str(literal))
+        subject_text = f" of {self.writer.write_iri(subject)}" if subject else ""
+        counts = subject and total > 1 and self.context.can_show_counts
+        return f"{predicates}{subject_text}{f' and {total - 1:,} more' if counts else ''}"
 
-    def _about(self, found: Found) -> str:
-        """What an index calls a node that has no label: words of what hangs on it."""
-        iri = key_of(found.term)
-        if found.resource is None or iri in self.writer.labels:
+    def _describe_nameless(self, hit: SearchHit) -> str:
+        """Return an index's text for a node without a label: words of the nodes beside it."""
+        iri = get_term_key(hit.term)
+        if hit.resource is None or iri in self.writer.labels:
             return ""
-        own = tokens(words_of_local_name(iri))
-        telling = [name for name in found.resource.names if tokens(name) != own]
-        if not telling:
+        iri_words = tokens(words_of_local_name(iri))
+        candidates = [name for name in hit.resource.names if tokens(name) != iri_words]
+        if not candidates:
             return ""
-        words = max(telling, key=len)
-        kind, _, rest = words.partition(": ")
-        told = self.writer.about(iri, rest if tokens(kind) in self._kinds(found) else words)
-        return f"no label; {told}" if told else "no label"
+        words = max(candidates, key=len)
+        kind, _, details = words.partition(": ")
+        description = self.writer.write_description(
+            iri, details if tokens(kind) in self._list_class_names(hit) else words
+        )
+        return f"no label; {description}" if description else "no label"
 
-    def _kinds(self, found: Found) -> set[tuple[str, ...]]:
-        """The names of all classes of a hit."""
-        types = self.every.get(str(found.term), frozenset())
-        known = self.context.graph.profile.classes
-        named = [text for c in known if c.iri in types for text, _ in c.names]
-        return {tokens(words) for words in (*named, *map(words_of_local_name, types))}
+    def _list_class_names(self, hit: SearchHit) -> set[tuple[str, ...]]:
+        """Return the names of all classes of a hit, as tokens."""
+        types = self.all_classes.get(str(hit.term), frozenset())
+        classes = self.context.graph.profile.classes
+        class_names = [text for c in classes if c.iri in types for text, _ in c.names]
+        return {tokens(words) for words in (*class_names, *map(words_of_local_name, types))}
 
-    def _others(self, found: Found) -> str:
-        """Other names, the one that matched first."""
-        iri = key_of(found.term)
-        if found.resource is None or self._about(found) or not self.writer.about(iri, "-"):
+    def _format_other_names(self, hit: SearchHit) -> str:
+        """Return other names, beginning with the one that matched."""
+        iri = get_term_key(hit.term)
+        if (
+            hit.resource is None
+            or self._describe_nameless(hit)
+            or not self.writer.write_description(iri, "-")
+        ):
             return ""
-        shown = {tokens(self.writer.labels.get(iri, found.resource.label))}
-        shown.add(tokens(words_of_local_name(iri)))
+        shown_names = {tokens(self.writer.labels.get(iri, hit.resource.label))}
+        shown_names.add(tokens(words_of_local_name(iri)))
         names: list[str] = []
-        room = _NAME_ROOM
-        for name in (found.name, *found.resource.names):
-            room -= len(name)
-            if name and tokens(name) not in shown and (room > 0 or not names):
-                shown.add(tokens(name))
-                names.append(self.writer.about(iri, name))
-        return f"also {', '.join(names[:_NAMES])}" if names else ""
+        characters_left = _MAX_NAME_CHARACTERS
+        for name in (hit.name, *hit.resource.names):
+            characters_left -= len(name)
+            if name and tokens(name) not in shown_names and (characters_left > 0 or not names):
+                shown_names.add(tokens(name))
+                names.append(self.writer.write_description(iri, name))
+        return f"also {', '.join(names[:_MAX_NAMES])}" if names else ""
 
-    def _infos(self, found: Found) -> str:
-        """What an index tells things apart by, if the line does not say it anyway."""
-        if found.resource is None:
+    def _format_infos(self, hit: SearchHit) -> str:
+        """Return an index's distinguishing texts that the line does not repeat."""
+        if hit.resource is None:
             return ""
-        said = self._kinds(found)
+        class_names = self._list_class_names(hit)
         infos = [
-            clipped(" ".join(info.split()), self.context.limits.clip)
-            for info in found.resource.infos
-            if info not in _PLAIN_INFOS and tokens(info) not in said
+            clip_text(" ".join(info.split()), self.context.limits.clip)
+            for info in hit.resource.infos
+            if info not in _TRIVIAL_INFOS and tokens(info) not in class_names
         ]
-        told = (self.writer.about(key_of(found.term), info) for info in infos[:2])
-        return ", ".join(info for info in told if info)
+        descriptions = (
+            self.writer.write_description(get_term_key(hit.term), info) for info in infos[:2]
+        )
+        return ", ".join(info for info in descriptions if info)
 
 
-def _joined(*parts: str) -> str:
+def _join_parts(*parts: str) -> str:
     return "- " + " | ".join(part for part in parts if part)
 
 
@@ -390,93 +415,103 @@ class HitLines:
     """Lines for a model, and the IRIs in them."""
 
     lines: tuple[str, ...] = ()
-    seen: tuple[str, ...] = ()
+    iris: tuple[str, ...] = ()
 
 
-async def entity_lines(
-    context: Context, found: Sequence[Found], *, near: Sequence[str] = ()
+async def format_entities(
+    context: Context, hits: Sequence[SearchHit], *, near: Sequence[str] = ()
 ) -> HitLines:
-    """Show things, classes and literal values, each with its classes or with what has it.
+    """Format entities, classes and literals, with their classes or their subjects.
 
-    Of the predicates at a thing those that are `near` to a question come first, in that order.
+    Predicates of a hit that are `near` to a question come first, in that order.
     """
-    facts, holders = await asyncio.gather(
-        facts_of(context, [one.term for one in found]), _holders(context, found)
+    facts, subjects = await asyncio.gather(
+        fetch_node_facts(context, [item.term for item in hits]), _find_subjects(context, hits)
     )
-    same = Variants(context.graph.profile)
+    variants = PropertyVariants(context.graph.profile)
     hints = {
-        str(one.term): _hints(facts.meetings.get(str(one.term), ()), same, near) for one in found
+        str(item.term): _select_hints(facts.predicates.get(str(item.term), ()), variants, near)
+        for item in hits
     }
     classes = {
-        str(one.term): narrowest(facts.types.get(str(one.term), ()), context.graph.profile)
-        for one in found
+        str(item.term): select_narrowest(facts.types.get(str(item.term), ()), context.graph.profile)
+        for item in hits
     }
-    met = [meeting.predicate for listed in hints.values() for meeting in listed]
-    types = [iri for listed in classes.values() for iri in listed]
-    writer = await _writer(context, found, [*types, *met, *holders.values()])
-    every = {node: frozenset(listed) for node, listed in facts.types.items()}
+    hint_predicates = [incident.predicate for items in hints.values() for incident in items]
+    types = [iri for items in classes.values() for iri in items]
+    writer = await _build_writer(context, hits, [*types, *hint_predicates, *subjects.values()])
+    all_classes = {node: frozenset(items) for node, items in facts.types.items()}
     # The hints of each hit, without those that a hit of the same class before it has.
-    told: set[tuple[tuple[str, ...], str, bool]] = set()
-    kept: dict[str, Sequence[Meeting]] = {}
-    for node in (str(one.term) for one in found):
+    previous_hints: set[tuple[tuple[str, ...], str, bool]] = set()
+    new_hints: dict[str, Sequence[IncidentPredicate]] = {}
+    for node in (str(item.term) for item in hits):
         kind = classes.get(node, ())
-        marks = [(kind, one.predicate, one.inverse) for one in hints[node]]
-        new = [mark not in told or not kind or node[0] == '"' for mark in marks]
-        kept[node] = [one for one, is_new in zip(hints[node], new, strict=True) if is_new]
-        told |= set(marks)
-    page = Page(context, writer, classes, kept, holders, every)
-    lines = [page.line(one) for one in found]
+        marks = [(kind, item.predicate, item.inverse) for item in hints[node]]
+        new = [mark not in previous_hints or not kind or node[0] == '"' for mark in marks]
+        new_hints[node] = [item for item, is_new in zip(hints[node], new, strict=True) if is_new]
+        previous_hints |= set(marks)
+    formatter = HitFormatter(context, writer, classes, new_hints, subjects, all_classes)
+    lines = [formatter.format_entity(item) for item in hits]
     if facts.trouble:
         lines.append(f"({facts.trouble})")
-    return HitLines(tuple(lines), tuple(writer.seen))
+    return HitLines(tuple(lines), tuple(writer.written_iris))
 
 
-async def property_lines(context: Context, found: Sequence[Found]) -> HitLines:
-    """Show properties, each with what it leads from and to, its use and its description.
+async def format_properties(context: Context, hits: Sequence[SearchHit]) -> HitLines:
+    """Format properties, with the classes at both ends, their use and their description.
 
-    What is one property in several namespaces takes one line: see `askgraph.graph.names`.
+    One property in several namespaces takes one line; see `askgraph.graph.names`.
     """
-    used = Variants(context.graph.profile).of(key_of(one.term) for one in found)
-    together: dict[object, list[Found]] = defaultdict(list)
-    for one in found:
-        together[code_of(key_of(one.term)) or key_of(one.term)].append(one)
+    variants_by_code = PropertyVariants(context.graph.profile).find_variants(
+        get_term_key(item.term) for item in hits
+    )
+    hits_by_property: dict[object, list[SearchHit]] = defaultdict(list)
+    for item in hits:
+        hits_by_property[extract_code(get_term_key(item.term)) or get_term_key(item.term)].append(
+            item
+        )
     merged = []
-    for key, several in together.items():
-        best = next((one for one in several if one.resource is not None), several[0])
-        looked_for = [key_of(one.term) for one in several]
-        known = used.get(key, ()) if isinstance(key, tuple) else ()
-        noted = [key_of(one.term) for one in several if one.note]
-        order = tuple(dict.fromkeys([*noted, *known, *([] if known else looked_for)]))
-        notes = dict.fromkeys(one.note for one in several if one.note)
-        first = replace(best, term=NamedNode(order[0]), note=", ".join(notes))
-        merged.append((first, order[1:]))
-    iris = [one.term.value for one, _ in merged if isinstance(one.term, NamedNode)]
+    for key, group in hits_by_property.items():
+        best = next((item for item in group if item.resource is not None), group[0])
+        hit_iris = [get_term_key(item.term) for item in group]
+        known_variants = variants_by_code.get(key, ()) if isinstance(key, tuple) else ()
+        noted_iris = [get_term_key(item.term) for item in group if item.note]
+        ordered_iris = tuple(
+            dict.fromkeys([*noted_iris, *known_variants, *([] if known_variants else hit_iris)])
+        )
+        notes = dict.fromkeys(item.note for item in group if item.note)
+        main_hit = replace(best, term=NamedNode(ordered_iris[0]), note=", ".join(notes))
+        merged.append((main_hit, ordered_iris[1:]))
+    iris = [item.term.value for item, _ in merged if isinstance(item.term, NamedNode)]
     profiles = {p.iri: p for p in context.graph.profile.predicates}
     ends = [
         iri
-        for p in (profiles[one] for one in iris if one in profiles)
-        for way in (True, False)
-        for iri in ends_of(p, context.graph.profile, inverse=way)
+        for p in (profiles[item] for item in iris if item in profiles)
+        for inverse in (True, False)
+        for iri in get_end_kinds(p, context.graph.profile, inverse=inverse)
     ]
-    described, writer = await asyncio.gather(
+    descriptions, writer = await asyncio.gather(
         descriptions_of(
             iris, context.graph, [context.language, "en"], timeout=context.limits.timeout
         ),
-        _writer(context, [one for one, _ in merged], ends),
+        _build_writer(context, [item for item, _ in merged], ends),
     )
-    page = Page(context, writer)
+    formatter = HitFormatter(context, writer)
     lines = [
-        page.property_line(
-            one, variants, profiles.get(key_of(one.term)), described.get(key_of(one.term), "")
+        formatter.format_property(
+            item,
+            variants,
+            profiles.get(get_term_key(item.term)),
+            descriptions.get(get_term_key(item.term), ""),
         )
-        for one, variants in merged
+        for item, variants in merged
     ]
-    return HitLines(tuple(lines), tuple(writer.seen))
+    return HitLines(tuple(lines), tuple(writer.written_iris))
 
 
-async def _holders(context: Context, found: Sequence[Found]) -> dict[str, str]:
-    """One subject of each literal, by N-Triples text."""
-    literals = [str(one.term) for one in found if isinstance(one.term, Literal)]
+async def _find_subjects(context: Context, hits: Sequence[SearchHit]) -> dict[str, str]:
+    """Return one subject of each literal, by N-Triples text."""
+    literals = [str(hit.term) for hit in hits if isinstance(hit.term, Literal)]
     if not literals:
         return {}
     arrays = context.graph.arrays
@@ -492,46 +527,52 @@ async def _holders(context: Context, found: Sequence[Found]) -> dict[str, str]:
             for at, subject in result.rows
             if isinstance(at, Literal) and isinstance(subject, NamedNode)
         }
-    holders = {}
+    subjects = {}
     for text in literals:
         at = arrays.terms.find(text)
-        here = np.array([] if at is None else [at], dtype=np.int32)
-        for number in arrays.predicates_of(here, inverse=True)[0].tolist()[:1]:
-            subject = int(arrays.step(here, number, inverse=True)[0])
+        node_ids = np.array([] if at is None else [at], dtype=np.int32)
+        for number in arrays.count_predicates(node_ids, inverse=True)[0].tolist()[:1]:
+            subject = int(arrays.step(node_ids, number, inverse=True)[0])
             if arrays.terms.is_iri(subject):
-                holders[text] = arrays.terms.value(subject)
-    return holders
+                subjects[text] = arrays.terms.get_value(subject)
+    return subjects
 
 
-def _hints(meetings: Sequence[Meeting], same: Variants, near: Sequence[str] = ()) -> list[Meeting]:
-    """The predicates that tell most of what may be asked of a node: near ones, then frequent."""
-    places = {iri: at for at, iri in enumerate(near)}
-    direct = {first for first, *_ in same.grouped(one.predicate for one in meetings)}
+def _select_hints(
+    incidents: Sequence[IncidentPredicate], variants: PropertyVariants, near: Sequence[str] = ()
+) -> list[IncidentPredicate]:
+    """Return the predicates that best describe a node: near ones first, then frequent ones."""
+    ranks = {iri: at for at, iri in enumerate(near)}
+    direct = {first for first, *_ in variants.group(incident.predicate for incident in incidents)}
 
-    def order(one: Meeting) -> tuple[int, int, int]:
-        profile = same.known.get(one.predicate)
-        place = places.get(one.predicate, len(places))
-        return place, -one.count, -profile.triples if profile else 0
+    def get_sort_key(incident: IncidentPredicate) -> tuple[int, int, int]:
+        profile = variants.profiles.get(incident.predicate)
+        rank = ranks.get(incident.predicate, len(ranks))
+        return rank, -incident.count, -profile.triples if profile else 0
 
-    telling = [
-        one
-        for one in meetings
-        if one.predicate in direct
-        and one.predicate not in USUAL
-        and one.predicate not in v.DESCRIPTION_PREDICATES
-        and not (one.inverse and one.predicate.startswith(SCHEMA_SPACES))
+    informative = [
+        incident
+        for incident in incidents
+        if incident.predicate in direct
+        and incident.predicate not in USUAL_PREDICATES
+        and incident.predicate not in v.DESCRIPTION_PREDICATES
+        and not (incident.inverse and incident.predicate.startswith(SCHEMA_SPACES))
     ]
-    return sorted(telling, key=order)[:_HINTS]
+    return sorted(informative, key=get_sort_key)[:_MAX_HINTS]
 
 
-async def _writer(context: Context, found: Sequence[Found], more: Iterable[str]) -> Writer:
-    """A writer that knows all labels; of a remote graph an index knows those of its hits."""
-    own = [key_of(one.term) for one in found if isinstance(one.term, NamedNode)]
-    known = {
-        one.resource.iri: one.resource.label
-        for one in found
-        if one.resource is not None and context.graph.arrays is None and not one.nameless
+async def _build_writer(
+    context: Context, hits: Sequence[SearchHit], further_iris: Iterable[str]
+) -> TermWriter:
+    """Return a writer with all labels; an index of a remote graph knows those of its hits."""
+    hit_iris = [get_term_key(hit.term) for hit in hits if isinstance(hit.term, NamedNode)]
+    known_labels = {
+        hit.resource.iri: hit.resource.label
+        for hit in hits
+        if hit.resource is not None and context.graph.arrays is None and not hit.is_nameless
     }
-    wanted = [iri for iri in dict.fromkeys([*own, *more]) if iri not in known]
-    labels = await labels_in(context, wanted)
-    return Writer(context, {**known, **labels})
+    missing_iris = [
+        iri for iri in dict.fromkeys([*hit_iris, *further_iris]) if iri not in known_labels
+    ]
+    labels = await fetch_labels(context, missing_iris)
+    return TermWriter(context, {**known_labels, **labels})

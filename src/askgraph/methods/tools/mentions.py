@@ -1,4 +1,4 @@
-"""The things and values that a question may name: by links, and by search if links are loose."""
+"""Entities and values that a question may mention: from links, and from search for other words."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,199 +7,247 @@ import numpy as np
 from pyoxigraph import NamedNode
 from rapidfuzz import fuzz
 
-from askgraph.graph.literals import resource_term
+from askgraph.graph.literals import parse_resource_term
 from askgraph.index.names import Kind, name_tokens, stem, tokens
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.hits import Found, found_anywhere, key_of, own_types
+from askgraph.methods.tools.hits import SearchHit, get_term_key, look_up_types, search_graph
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.vocabulary import SCHEMA_SPACES
 
-_READINGS = 3  # shown of the same words
-_FORMS = 2  # and so many more ways in which they are stored: a code, what a people is called after
-_MOST = 8
-_WHOLE = 0.9  # the score of a link to a name that the words hold, but for a small word
-_SEARCHED = 3  # stretches of words that are searched
-_HITS = 2
-_COUNTED = 500  # names that are looked at to tell how many hold some words
-_HUBS, _DEGREE = 2, 2_000  # nodes that link things, and edges at a thing up to which it is tried
-_LONG, _NEARLY = 5, 75  # letters of a word that may be written wrongly, and how alike it is then
+_MAX_READINGS = 3  # shown of the same words
+_MAX_OTHER_FORMS = (
+    2  # and so many more ways in which they are stored: a code, what a people is called after
+)
+_MAX_LINKS = 8
+_MIN_FULL_NAME_SCORE = (
+    0.9  # the score of a link to a name that the words hold, but for a small word
+)
+_MAX_SEARCHES = 3  # stretches of words that are searched
+_MAX_HITS_PER_SEARCH = 2
+_MAX_COUNTED_NAMES = 500  # names that are looked at to tell how many hold some words
+_MAX_HUBS, _MAX_DEGREE = (
+    2,
+    2_000,
+)  # nodes that link things, and edges at a thing up to which it is tried
+_MIN_FUZZY_CHARACTERS, _MIN_FUZZY_SCORE = (
+    5,
+    75,
+)  # letters of a word that may be written wrongly, and how alike it is then
 
 
-def named_links(linked: LinkedQuestion) -> list[Link]:
-    """Return the best few links of words to entities and values, each thing once.
+def select_links(linked: LinkedQuestion) -> list[Link]:
+    """Return the best few links of words to entities and values, each target once.
 
-    Words that are part of more words with a name of their own, or are as good as the name of a
-    class or property, are taken to mean that. Of the same words the first readings count, and other
-    forms in which what they mean is stored.
+    Words that are part of a longer full name, or that name a class or property as well, are
+    dropped. For the same words only the first readings count, plus other forms in which they are
+    stored.
     """
 
-    def by_score(link: Link) -> tuple[float, int]:
+    def get_sort_key(link: Link) -> tuple[float, int]:
         return -link.score, -len(link.positions)
 
-    good = [other for other in linked.links if other.score >= _WHOLE]
-    kept: dict[tuple[int, ...], list[Link]] = {}
-    for link in linked.of(Kind.ENTITY, Kind.VALUE):
+    full_links = [
+        full_link for full_link in linked.links if full_link.score >= _MIN_FULL_NAME_SCORE
+    ]
+    links_by_positions: dict[tuple[int, ...], list[Link]] = {}
+    for link in linked.get_links(Kind.ENTITY, Kind.VALUE):
         if not any(
-            set(link.positions) <= set(other.positions)
+            set(link.positions) <= set(full_link.positions)
             and (
-                len(other.positions) > len(link.positions)
-                or (other.kind in (Kind.CLASS, Kind.PREDICATE) and link.score < _WHOLE)
+                len(full_link.positions) > len(link.positions)
+                or (
+                    full_link.kind in (Kind.CLASS, Kind.PREDICATE)
+                    and link.score < _MIN_FULL_NAME_SCORE
+                )
             )
-            for other in good
+            for full_link in full_links
         ):
-            kept.setdefault(link.positions, []).append(link)
+            links_by_positions.setdefault(link.positions, []).append(link)
     best: list[Link] = []
-    for links in kept.values():
-        links.sort(key=by_score)
-        forms = [link for link in links[_READINGS:] if {"code", "demonym"} & set(link.how)]
-        best += [*links[:_READINGS], *forms[:_FORMS]]
-    listed = sorted(best, key=by_score)
-    return list({link.target: link for link in reversed(listed)}.values())[::-1][:_MOST]
+    for links in links_by_positions.values():
+        links.sort(key=get_sort_key)
+        forms = [link for link in links[_MAX_READINGS:] if {"code", "demonym"} & set(link.how)]
+        best += [*links[:_MAX_READINGS], *forms[:_MAX_OTHER_FORMS]]
+    ranked_links = sorted(best, key=get_sort_key)
+    return list({link.target: link for link in reversed(ranked_links)}.values())[::-1][:_MAX_LINKS]
 
 
-async def mentioned(context: Context, linked: LinkedQuestion) -> list[Found]:
-    """Return what the links name, then what the indices find for words without a good link.
+async def find_mentions(context: Context, linked: LinkedQuestion) -> list[SearchHit]:
+    """Return the targets of the links, then search hits for words without a good link.
 
-    Under a veil only what the links name: the question would still say what else is found.
+    Under a masker, only the targets of the links: the question would still reveal the others.
     """
-    links = named_links(linked)
-    if context.veil is not None:
-        return [_named(context, linked, link) for link in links]
-    firsts = {link.positions: link for link in reversed(links)}.values()
-    found = [_named(context, linked, link, counted=link in firsts) for link in links]
-    found += _hubs(context, links)
-    there = {one.term for one in found}
-    for stretch in list(_loose(linked))[:_SEARCHED]:
-        words = _words(linked, stretch)
-        hits = await found_anywhere(context, words, "entities")
-        note = f"{_note(context, words)}{_in_iris(words, hits, context.limits.hits)}"
-        for hit in hits[:_HITS]:
-            if hit.term in there or key_of(hit.term).startswith(SCHEMA_SPACES):
+    links = select_links(linked)
+    if context.masker is not None:
+        return [_build_mention(context, linked, link) for link in links]
+    first_links = {link.positions: link for link in reversed(links)}.values()
+    mentions = [
+        _build_mention(context, linked, link, count_names=link in first_links) for link in links
+    ]
+    mentions += _find_hubs(context, links)
+    terms = {mention.term for mention in mentions}
+    for positions in list(_find_unlinked_words(linked))[:_MAX_SEARCHES]:
+        words = _join_words(linked, positions)
+        hits = await search_graph(context, words, "entities")
+        note = (
+            f"{_build_note(context, words)}{_describe_iri_words(words, hits, context.limits.hits)}"
+        )
+        for hit in hits[:_MAX_HITS_PER_SEARCH]:
+            if hit.term in terms or get_term_key(hit.term).startswith(SCHEMA_SPACES):
                 continue
-            if _alike(words, hit.name) and not _of_class(context, hit, words):
-                there.add(hit.term)
-                found.append(Found(hit.term, hit.resource, hit.name, note, hit.nameless))
-                note = _note(context, words)
-    return found
+            if _is_similar(words, hit.name) and not _is_class_name(context, hit, words):
+                terms.add(hit.term)
+                mentions.append(SearchHit(hit.term, hit.resource, hit.name, note, hit.is_nameless))
+                note = _build_note(context, words)
+    return mentions
 
 
-def _in_iris(words: str, hits: Sequence[Found], most: int) -> str:
-    """How many of the hits have a word in their IRI alone, and how to ask for it; "" for one."""
-    said = Counter[str]()
-    asked = set(tokens(words))
+def _describe_iri_words(words: str, hits: Sequence[SearchHit], max_hits: int) -> str:
+    """Describe how many hits have a word only in their IRI, with a filter; empty for one hit."""
+    word_counts = Counter[str]()
+    search_tokens = set(tokens(words))
     for hit in hits:
         if isinstance(hit.term, NamedNode) and hit.resource is not None:
             local = words_of_local_name(hit.term.value)
-            other = [name for name in hit.resource.names if tokens(name) != tokens(local)]
-            named = {word for name in other for word in tokens(name)}
-            written = {one for one in local.split() if one in hit.term.value}
-            said.update(one for one in written if set(tokens(one)) & asked - named)
-    word, count = max(said.items(), key=lambda pair: pair[1], default=("", 0))
-    over = "at least " if len(hits) == most else ""
-    return f' (in {over}{count} IRIs: CONTAINS(STR(?x), "{word}"))' if count > 1 else ""
+            other_names = [name for name in hit.resource.names if tokens(name) != tokens(local)]
+            name_words = {word for name in other_names for word in tokens(name)}
+            iri_words = {part for part in local.split() if part in hit.term.value}
+            word_counts.update(
+                part for part in iri_words if set(tokens(part)) & search_tokens - name_words
+            )
+    word, count = max(word_counts.items(), key=lambda pair: pair[1], default=("", 0))
+    qualifier = "at least " if len(hits) == max_hits else ""
+    return f' (in {qualifier}{count} IRIs: CONTAINS(STR(?x), "{word}"))' if count > 1 else ""
 
 
-def _named(context: Context, linked: LinkedQuestion, link: Link, *, counted: bool = False) -> Found:
-    words = _words(linked, link.positions)
-    more = _further_names(context, link, words) if counted and link.kind is Kind.ENTITY else ""
-    return Found(resource_term(link.target), note=f"{_note(context, words)}{more}")
+def _build_mention(
+    context: Context, linked: LinkedQuestion, link: Link, *, count_names: bool = False
+) -> SearchHit:
+    words = _join_words(linked, link.positions)
+    further_names = (
+        _describe_further_names(context, link, words)
+        if count_names and link.kind is Kind.ENTITY
+        else ""
+    )
+    return SearchHit(
+        parse_resource_term(link.target), note=f"{_build_note(context, words)}{further_names}"
+    )
 
 
-def _further_names(context: Context, link: Link, words: str) -> str:
-    """How many things besides the one that is linked have the same words in their names."""
-    index, asked, own = context.graph.names, set(name_tokens(words)), name_tokens(link.name)
-    held = [index.word_id(token) for token in own if token in asked]
-    numbers = [index.bearing(word) for word in held if word is not None]
+def _describe_further_names(context: Context, link: Link, words: str) -> str:
+    """Describe how many other entities have the same words in their names."""
+    index, search_tokens, link_tokens = (
+        context.graph.names,
+        set(name_tokens(words)),
+        name_tokens(link.name),
+    )
+    word_ids = [index.word_id(token) for token in link_tokens if token in search_tokens]
+    numbers = [index.bearing(word) for word in word_ids if word is not None]
     if not numbers:
         return ""
-    common = sorted(numbers, key=len)[0]
-    for other in numbers:
-        common = np.intersect1d(common, other, assume_unique=True)
-    listed = map(index.name, common[:_COUNTED].tolist())
-    names = [name for name in listed if name.kind is Kind.ENTITY]
-    whole = len(held) == len(own)
-    longer = {n.target for n in names if not whole or len(name_tokens(n.text)) > len(own)}
-    count = len(longer - {link.target})
-    over = "over " if len(common) > _COUNTED else ""
-    which = "longer names" if whole else "more names"
-    return f" (also in {over}{count:,} {which if count > 1 else which[:-1]})" if count else ""
+    name_ids = sorted(numbers, key=len)[0]
+    for next_ids in numbers:
+        name_ids = np.intersect1d(name_ids, next_ids, assume_unique=True)
+    indexed_names = map(index.name, name_ids[:_MAX_COUNTED_NAMES].tolist())
+    names = [name for name in indexed_names if name.kind is Kind.ENTITY]
+    is_full = len(word_ids) == len(link_tokens)
+    targets = {
+        indexed_name.target
+        for indexed_name in names
+        if not is_full or len(name_tokens(indexed_name.text)) > len(link_tokens)
+    }
+    count = len(targets - {link.target})
+    qualifier = "over " if len(name_ids) > _MAX_COUNTED_NAMES else ""
+    noun = "longer names" if is_full else "more names"
+    return f" (also in {qualifier}{count:,} {noun if count > 1 else noun[:-1]})" if count else ""
 
 
-def _hubs(context: Context, links: Sequence[Link]) -> list[Found]:
-    """The nodes without name that are linked to things of several words: events, memberships."""
+def _find_hubs(context: Context, links: Sequence[Link]) -> list[SearchHit]:
+    """Return unnamed nodes that link entities of several words: events, memberships."""
     arrays = context.graph.arrays
     profile = context.graph.profile
-    nameless = {one.iri for one in profile.classes if one.nary or one.name_predicate is None}
-    things = {link.target: link.positions for link in links if link.kind is Kind.ENTITY}
-    if arrays is None or len(set(things.values())) < 2:
+    nameless = {cls.iri for cls in profile.classes if cls.nary or cls.name_predicate is None}
+    positions_by_iri = {link.target: link.positions for link in links if link.kind is Kind.ENTITY}
+    if arrays is None or len(set(positions_by_iri.values())) < 2:
         return []
-    met: dict[int, dict[str, None]] = {}
-    for iri in things:
-        node = arrays.terms.iri(iri)
-        if node is None or arrays.degree(node) > _DEGREE:
+    neighbours: dict[int, dict[str, None]] = {}
+    for iri in positions_by_iri:
+        node = arrays.terms.find_iri(iri)
+        if node is None or arrays.get_degree(node) > _MAX_DEGREE:
             continue
-        here = np.array([node], dtype=np.int32)
+        node_ids = np.array([node], dtype=np.int32)
         for inverse in (False, True):
-            for number in arrays.predicates_of(here, inverse=inverse)[0].tolist():
-                for other in arrays.step(here, number, inverse=inverse).tolist():
-                    met.setdefault(other, {})[iri] = None
+            for number in arrays.count_predicates(node_ids, inverse=inverse)[0].tolist():
+                for neighbour in arrays.step(node_ids, number, inverse=inverse).tolist():
+                    neighbours.setdefault(neighbour, {})[iri] = None
     hubs = [
-        (node, near)
-        for node, near in met.items()
-        if len({things[iri] for iri in near}) > 1
+        (node, linked_iris)
+        for node, linked_iris in neighbours.items()
+        if len({positions_by_iri[iri] for iri in linked_iris}) > 1
         and arrays.terms.is_iri(node)
-        and nameless & set(own_types(arrays, f"<{arrays.terms.value(node)}>"))
+        and nameless & set(look_up_types(arrays, f"<{arrays.terms.get_value(node)}>"))
     ]
     hubs.sort(key=lambda pair: (-len(pair[1]), pair[0]))
     short = context.graph.prefixes.shorten
     return [
-        Found(NamedNode(arrays.terms.value(node)), note=f"linked to {', '.join(map(short, near))}")
-        for node, near in hubs[:_HUBS]
+        SearchHit(
+            NamedNode(arrays.terms.get_value(node)),
+            note=f"linked to {', '.join(map(short, linked_iris))}",
+        )
+        for node, linked_iris in hubs[:_MAX_HUBS]
     ]
 
 
-def _note(context: Context, words: str) -> str:
-    return f"for {words!r}" if context.veil is None else f"for {context.veil.words(words)!r}"
+def _build_note(context: Context, words: str) -> str:
+    return (
+        f"for {words!r}" if context.masker is None else f"for {context.masker.mask_words(words)!r}"
+    )
 
 
-def _loose(linked: LinkedQuestion) -> Iterator[tuple[int, ...]]:
-    """Stretches of telling words that no name holds well, in the order of the question."""
-    held = {at for link in linked.links if link.score >= _WHOLE for at in link.positions}
-    stretch: list[int] = []
+def _find_unlinked_words(linked: LinkedQuestion) -> Iterator[tuple[int, ...]]:
+    """Yield runs of content words that no name matches well, in the order of the question."""
+    linked_tokens = {
+        at for link in linked.links if link.score >= _MIN_FULL_NAME_SCORE for at in link.positions
+    }
+    positions: list[int] = []
     for at, weight in enumerate(linked.weights):
-        if weight and at not in held:
-            stretch.append(at)
-        elif stretch:
-            yield tuple(stretch)
-            stretch = []
-    if stretch:
-        yield tuple(stretch)
+        if weight and at not in linked_tokens:
+            positions.append(at)
+        elif positions:
+            yield tuple(positions)
+            positions = []
+    if positions:
+        yield tuple(positions)
 
 
-def _alike(words: str, name: str) -> bool:
-    """Whether a name holds one of the words, or a long one but for a slip; numbers do not tell."""
-    of_name = [stem(token) for token in tokens(name)]
+def _is_similar(words: str, name: str) -> bool:
+    """Return whether a name contains one of the words, allowing a typo; numbers do not count."""
+    name_stems = [stem(token) for token in tokens(name)]
     return any(
-        word in of_name
+        word in name_stems
         or (
-            len(word) >= _LONG
-            and any(len(one) >= _LONG and fuzz.ratio(word, one) >= _NEARLY for one in of_name)
+            len(word) >= _MIN_FUZZY_CHARACTERS
+            and any(
+                len(name_stem) >= _MIN_FUZZY_CHARACTERS
+                and fuzz.ratio(word, name_stem) >= _MIN_FUZZY_SCORE
+                for name_stem in name_stems
+            )
         )
         for word in (stem(token) for token in tokens(words) if not token[0].isdigit())
     )
 
 
-def _of_class(context: Context, hit: Found, words: str) -> bool:
-    """Whether a name holds no more of the words than the name of its class: "invoice 7"."""
+def _is_class_name(context: Context, hit: SearchHit, words: str) -> bool:
+    """Return whether a name shares only words with the name of its class: "invoice 7"."""
     arrays = context.graph.arrays
-    types = own_types(arrays, str(hit.term)) if arrays is not None else ()
-    held = set(name_tokens(words)) & set(name_tokens(hit.name))
-    named = [one for one in context.graph.profile.classes if one.iri in types]
-    called = {word for one in named for text, _ in one.names for word in name_tokens(text)}
-    called |= {word for iri in types for word in name_tokens(words_of_local_name(iri))}
-    return bool(held) and held <= called
+    types = look_up_types(arrays, str(hit.term)) if arrays is not None else ()
+    shared_words = set(name_tokens(words)) & set(name_tokens(hit.name))
+    classes = [cls for cls in context.graph.profile.classes if cls.iri in types]
+    class_words = {word for cls in classes for text, _ in cls.names for word in name_tokens(text)}
+    class_words |= {word for iri in types for word in name_tokens(words_of_local_name(iri))}
+    return bool(shared_words) and shared_words <= class_words
 
 
-def _words(linked: LinkedQuestion, positions: Sequence[int]) -> str:
+def _join_words(linked: LinkedQuestion, positions: Sequence[int]) -> str:
     return " ".join(linked.reading.tokens[at].text for at in positions)

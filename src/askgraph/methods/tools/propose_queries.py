@@ -1,4 +1,4 @@
-"""`propose_queries`: the best queries that graph search finds, and what each of them gives."""
+"""`propose_queries`: the best queries of graph search, each with its result."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -7,22 +7,22 @@ from askgraph.answers import bare_answer
 from askgraph.answers.verbalize import iris_of, read_for_graph
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.candidates import (
-    RunCandidate,
-    best_candidates,
-    preview,
-    shown_iris,
+    CandidateResult,
+    find_best_candidates,
+    list_shown_iris,
+    preview_result,
 )
-from askgraph.methods.tools.query_run import showed
-from askgraph.methods.tools.rendering import Writer, body_lines, quoted
-from askgraph.search.decide import left_out
+from askgraph.methods.tools.query_run import mark_as_read
+from askgraph.methods.tools.rendering import TermWriter, list_body_lines, quote
+from askgraph.search.decide import find_omitted_words
 from askgraph.trace import Observation
 
 __all__ = ["propose_queries"]
 
-_PREVIEW = 3  # rows shown of more than _WHOLE
-_WHOLE = 6
-_LONGEST = 300  # characters of a query in words
-_LEFT = 8  # words named that a candidate leaves out
+_PREVIEW_ROWS = 3  # rows shown of more than _WHOLE
+_MAX_FULL_ROWS = 6
+_MAX_WORDS_CHARACTERS = 300  # characters of a query in words
+_MAX_UNUSED_WORDS = 8  # words named that a candidate leaves out
 
 
 async def propose_queries(
@@ -30,28 +30,42 @@ async def propose_queries(
 ) -> Observation:
     """Get candidate queries for a question or a part of it, with their results.
 
-    They are graph search's: one for each different result, those without any left out. The
+    They come from graph search: one for each different result, without empty results. The
     observation's answer is the first of them, with graph search's confidence, its first 1,000 rows
-    and without evidence.
+    and no evidence.
     """
-    found = await best_candidates(context, question)
-    if not found.candidates:
+    result = await find_best_candidates(context, question)
+    if not result.candidates:
         return Observation("no candidate with a result; try other words of the graph", rows=0)
-    proposal, candidates = found.proposal, found.candidates
-    iris = [iri for one in candidates for iri in shown_iris(one, _rows(one))]
-    writer = await Writer.knowing(context, iris)
+    proposal, candidates = result.proposal, result.candidates
+    iris = [
+        iri
+        for candidate in candidates
+        for iri in list_shown_iris(candidate, _count_shown_rows(candidate))
+    ]
+    writer = await TermWriter.from_iris(context, iris)
     lines = []
-    for number, one in enumerate(candidates, 1):
-        showed(context, one.query, one.given)
-        words = quoted(
-            read_for_graph(one.query, writer.labels, context.graph, context.language), _LONGEST
+    for number, candidate in enumerate(candidates, 1):
+        mark_as_read(context, candidate.query, candidate.rows_or_boolean)
+        words = quote(
+            read_for_graph(candidate.query, writer.labels, context.graph, context.language),
+            _MAX_WORDS_CHARACTERS,
         )
-        left = left_out(proposal, one.cluster.best, read=True)
-        more = ", …" if len(left) > _LEFT else ""
-        note = f" (not used: {', '.join(left[:_LEFT])}{more})" if left else ""
-        lines.append(f"{number}. {words}{note} → {preview(one, writer, _rows(one))}")
-        lines += body_lines(one.query)
-    names = dict.fromkeys(writer.iri(iri) for one in candidates for iri in iris_of(one.query))
+        unused_words = find_omitted_words(proposal, candidate.cluster.best, is_query_shown=True)
+        ellipsis = ", …" if len(unused_words) > _MAX_UNUSED_WORDS else ""
+        note = (
+            f" (not used: {', '.join(unused_words[:_MAX_UNUSED_WORDS])}{ellipsis})"
+            if unused_words
+            else ""
+        )
+        lines.append(
+            f"{number}. {words}{note} → "
+            f"{preview_result(candidate, writer, _count_shown_rows(candidate))}"
+        )
+        lines += list_body_lines(candidate.query)
+    names = dict.fromkeys(
+        writer.write_iri(iri) for candidate in candidates for iri in iris_of(candidate.query)
+    )
     opaque = [name for name in names if name.endswith('"')]
     if opaque:
         lines.append(f"names: {', '.join(opaque)}")
@@ -59,16 +73,21 @@ async def propose_queries(
     answer = bare_answer(
         best.query,
         context.graph.name,
-        best.given,
+        best.rows_or_boolean,
         columns=best.columns,
         words=read_for_graph(best.query, writer.labels, context.graph, context.language),
-        confidence=round(found.confidence, 4),
+        confidence=round(result.confidence, 4),
         labels=writer.labels,
     )
-    answer = replace(answer, unused_words=left_out(found.proposal, best.cluster.best, read=True))
-    return Observation("\n".join(lines), tuple(writer.seen), rows=len(candidates), answer=answer)
+    answer = replace(
+        answer,
+        unused_words=find_omitted_words(result.proposal, best.cluster.best, is_query_shown=True),
+    )
+    return Observation(
+        "\n".join(lines), tuple(writer.written_iris), rows=len(candidates), answer=answer
+    )
 
 
-def _rows(one: RunCandidate) -> int:
-    """How many rows are shown: all of few."""
-    return _WHOLE if len(one.result.rows) <= _WHOLE else _PREVIEW
+def _count_shown_rows(candidate: CandidateResult) -> int:
+    """Return how many rows are shown: all if they are few."""
+    return _MAX_FULL_ROWS if len(candidate.result.rows) <= _MAX_FULL_ROWS else _PREVIEW_ROWS

@@ -1,7 +1,7 @@
-"""Faults of a query in words for its author: what fails, what is unknown, why it is empty.
+"""Explain faults of a query to its author: failures, unknown names, reasons for empty results.
 
-A model writes IRIs from memory, too. One that it was shown is one that it means; of any other, its
-label and its class are told, before an answer rests on it.
+A model also writes IRIs from memory. If a tool has shown an IRI, the model means it; any other IRI
+is explained by its label and class before an answer depends on it.
 """
 
 import asyncio
@@ -23,77 +23,85 @@ from askgraph.errors import (
     Unreachable,
 )
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.hits import own_types
-from askgraph.methods.tools.rendering import Shown, Writer, clipped, labels_in
-from askgraph.methods.tools.term_text import STANDARD, named_iris
-from askgraph.methods.tools.terms import nearest, nearest_prefixes, unknown_iris
+from askgraph.methods.tools.hits import look_up_types
+from askgraph.methods.tools.rendering import RenderedText, TermWriter, clip_text, fetch_labels
+from askgraph.methods.tools.term_text import STANDARD_NAMESPACES, extract_iris
+from askgraph.methods.tools.terms import filter_unknown_iris, find_nearest, find_nearest_prefixes
 from askgraph.sparql.lexer import lexed
 
-_WIDTH = 100
-_MOST = 5
-_PLACE = re.compile(r"line \d+, column \d+: ")
-_LONGEST = 600
-_TOLD = 6
+_MAX_LINE_CHARACTERS = 100
+_MAX_UNKNOWN_IRIS = 5
+_POSITION_PREFIX = re.compile(r"line \d+, column \d+: ")
+_MAX_TEXT_CHARACTERS = 600
+_MAX_DESCRIBED_IRIS = 6
 
 
-_REQUESTS = 10  # that look for why a result is empty
-_TYPES = 2  # shown of each
-_ASKED = 6
+_MAX_REQUESTS = 10  # that look for why a result is empty
+_MAX_CLASSES_PER_IRI = 2  # shown of each
+_MAX_FETCHED_CLASSES = 6
 
 
-async def said_fault(context: Context, query: str, problem: QueryError) -> Shown:
-    """Say what is wrong with a query, where, and which names of the graph come nearest."""
+async def explain_fault(context: Context, query: str, problem: QueryError) -> RenderedText:
+    """Explain a query's fault, with its position and the nearest names of the graph."""
     prefixes = context.graph.prefixes
     unknown = [prefix for prefix in lexed(query).undeclared if prefix not in prefixes.namespaces]
     if unknown and isinstance(problem, QuerySyntaxError):
         lines = [f"the prefix {unknown[0] + ':'!r} is not declared, and unknown here"]
-        if near := nearest_prefixes(unknown[0], prefixes):
-            known = ", ".join(f"{prefix}: <{prefixes.namespaces[prefix]}>" for prefix in near)
-            lines.append(f"known are, among others, {known}")
-        return Shown("; ".join(lines))
-    text = clipped(str(problem), 4 * _WIDTH)
+        if nearest_known := find_nearest_prefixes(unknown[0], prefixes):
+            known_prefixes = ", ".join(
+                f"{prefix}: <{prefixes.namespaces[prefix]}>" for prefix in nearest_known
+            )
+            lines.append(f"known are, among others, {known_prefixes}")
+        return RenderedText("; ".join(lines))
+    text = clip_text(str(problem), 4 * _MAX_LINE_CHARACTERS)
     if isinstance(problem, QuerySyntaxError) and problem.line and problem.column:
-        return Shown(_marked(query, text, problem.line, problem.column))
-    return Shown(text)
+        return RenderedText(_mark_position(query, text, problem.line, problem.column))
+    return RenderedText(text)
 
 
-async def unknown_in(context: Context, query: str) -> tuple[str, ...]:
-    """Return the IRIs of a query that the graph does not hold.
+async def find_unknown_iris(context: Context, query: str) -> tuple[str, ...]:
+    """Return the IRIs of a query that the graph does not contain.
 
-    Raises `ServiceError` as the endpoint does.
+    Raises:
+        ServiceError: the endpoint fails.
     """
-    return await unknown_iris(context, named_iris(query))
+    return await filter_unknown_iris(context, extract_iris(query))
 
 
-async def said_unknown(context: Context, query: str, iris: Iterable[str]) -> Shown:
-    """Say of each IRI that the graph does not hold it, with the nearest names of its sort."""
-    named = named_iris(query)
-    listed = list(iris)
-    near = {iri: await nearest(context, iri, sort=named.get(iri, "")) for iri in listed[:_MOST]}
-    writer = await Writer.knowing(context, [one for found in near.values() for one in found])
+async def explain_unknown_iris(context: Context, query: str, iris: Iterable[str]) -> RenderedText:
+    """Report each IRI that the graph does not contain, with the nearest names of its kind."""
+    kind_by_iri = extract_iris(query)
+    all_iris = list(iris)
+    nearest_by_iri = {
+        iri: await find_nearest(context, iri, sort=kind_by_iri.get(iri, ""))
+        for iri in all_iris[:_MAX_UNKNOWN_IRIS]
+    }
+    writer = await TermWriter.from_iris(
+        context, [name for names in nearest_by_iri.values() for name in names]
+    )
     lines = []
 
-    for iri, found in near.items():
-        hint = f"; nearest: {', '.join(map(writer.iri, found))}" if found else ""
-        short = clipped(context.graph.prefixes.shorten(iri), _WIDTH)
+    for iri, names in nearest_by_iri.items():
+        hint = f"; nearest: {', '.join(map(writer.write_iri, names))}" if names else ""
+        short = clip_text(context.graph.prefixes.shorten(iri), _MAX_LINE_CHARACTERS)
         lines.append(f"the graph has no {short}{hint}")
-    if len(listed) > _MOST:
-        lines.append(f"nor {len(listed) - _MOST} more of the IRIs in the query")
-    return Shown("\n".join(lines), tuple(writer.seen))
+    if len(all_iris) > _MAX_UNKNOWN_IRIS:
+        lines.append(f"nor {len(all_iris) - _MAX_UNKNOWN_IRIS} more of the IRIs in the query")
+    return RenderedText("\n".join(lines), tuple(writer.written_iris))
 
 
-def _marked(query: str, text: str, line: int, column: int) -> str:
-    """The message with the line it speaks of, and a mark below the place."""
+def _mark_position(query: str, text: str, line: int, column: int) -> str:
+    """Return the message with the line that it refers to, and a mark below the position."""
     lines = query.split("\n")
     if line > len(lines):
         return text
-    start = max(0, column - 1 - _WIDTH // 2)
-    shown = lines[line - 1][start : start + _WIDTH].replace("\t", " ")
-    return f"{_PLACE.sub('', text, count=1)}\n{shown}\n{' ' * (column - 1 - start)}^"
+    start = max(0, column - 1 - _MAX_LINE_CHARACTERS // 2)
+    line_text = lines[line - 1][start : start + _MAX_LINE_CHARACTERS].replace("\t", " ")
+    return f"{_POSITION_PREFIX.sub('', text, count=1)}\n{line_text}\n{' ' * (column - 1 - start)}^"
 
 
-def said_failure(problem: ServiceError) -> str:
-    """Say what failed beyond the query's text, and what a query's author can do about it."""
+def explain_failure(problem: ServiceError) -> str:
+    """Explain a failure of the service, and what the author of the query can do about it."""
     match problem:
         case TimedOut():
             return (
@@ -110,42 +118,45 @@ def said_failure(problem: ServiceError) -> str:
             return f"the endpoint failed: {problem}"
 
 
-async def said_empty(context: Context, query: str) -> Shown:
-    """Say why a query has no result; empty if that cannot be told within the time allowed.
+async def explain_empty_result(context: Context, query: str) -> RenderedText:
+    """Explain why a query has no result; empty text if there is no reason within the time limit.
 
-    IRIs that the graph does not hold are the reason if there are any. Else at most ten
-    requests look for the part of the query that leaves nothing.
+    The reason is IRIs that the graph does not contain, if there are any. Otherwise at most ten
+    requests look for the part of the query that has no match.
     """
     try:
-        if unknown := await unknown_in(context, query):
-            return await said_unknown(context, query, unknown)
-        found = await emptiness_of(context, query, budget=_REQUESTS)
+        if unknown := await find_unknown_iris(context, query):
+            return await explain_unknown_iris(context, query, unknown)
+        diagnosis = await diagnose_emptiness(context, query, budget=_MAX_REQUESTS)
     except ServiceError as problem:
-        return Shown(f"why could not be found out: {said_failure(problem)}")
-    if found is None:
-        return Shown("")
-    writer = Writer(context)
-    known = iris_of(query)
+        return RenderedText(f"why could not be found out: {explain_failure(problem)}")
+    if diagnosis is None:
+        return RenderedText("")
+    writer = TermWriter(context)
+    query_iris = iris_of(query)
     changes = []
-    for one in found.suggestions:
-        new = [writer.short(iri) for iri in iris_of(one.query) if iri not in known]
-        names = f" ({', '.join(new)})" if new else ""
-        changes.append(f"{on_one_line(one.change)}{names}: {one.results:,}")
-    possible = f" Rows with a change: {'; '.join(changes)}." if changes else ""
-    return Shown(on_one_line(found.reason) + possible, tuple(writer.seen))
+    for suggestion in diagnosis.suggestions:
+        new_names = [
+            writer.write_short(iri) for iri in iris_of(suggestion.query) if iri not in query_iris
+        ]
+        names = f" ({', '.join(new_names)})" if new_names else ""
+        changes.append(f"{join_lines(suggestion.change)}{names}: {suggestion.results:,}")
+    suggestions = f" Rows with a change: {'; '.join(changes)}." if changes else ""
+    return RenderedText(join_lines(diagnosis.reason) + suggestions, tuple(writer.written_iris))
 
 
-def on_one_line(text: str) -> str:
-    """Return what is said of a query on one line, clipped."""
-    return clipped(" ".join(text.split()), _LONGEST)
+def join_lines(text: str) -> str:
+    """Return an explanation on one line, clipped."""
+    return clip_text(" ".join(text.split()), _MAX_TEXT_CHARACTERS)
 
 
-async def emptiness_of(context: Context, query: str, *, budget: int) -> Emptiness | None:
-    """Return `emptiness` of a query within the time for one; None if that is over.
+async def diagnose_emptiness(context: Context, query: str, *, budget: int) -> Emptiness | None:
+    """Return `emptiness` of a query; None after the timeout of a query.
 
-    Raises `ServiceError` as the endpoint does.
+    Raises:
+        ServiceError: the endpoint fails.
     """
-    labels = await labels_in(context, iris_of(query))
+    labels = await fetch_labels(context, iris_of(query))
     try:
         async with asyncio.timeout(context.limits.timeout):
             return await emptiness(query, context.graph.endpoint, budget=budget, labels=labels)
@@ -153,56 +164,66 @@ async def emptiness_of(context: Context, query: str, *, budget: int) -> Emptines
         return None
 
 
-def unseen_in(context: Context, query: str) -> tuple[str, ...]:
-    """Return the IRIs of a query that nothing has shown, but for those of standard vocabularies."""
+def find_unseen_iris(context: Context, query: str) -> tuple[str, ...]:
+    """Return the IRIs of a query that no tool has shown, without those of standard vocabularies."""
     return tuple(
-        iri for iri in named_iris(query) if iri not in context.seen and not iri.startswith(STANDARD)
+        iri
+        for iri in extract_iris(query)
+        if iri not in context.shown_iris and not iri.startswith(STANDARD_NAMESPACES)
     )
 
 
-async def said_unseen(context: Context, iris: tuple[str, ...]) -> Shown:
-    """Say what IRIs of the graph are, by label and class; the first six of them.
+async def explain_unseen_iris(context: Context, iris: tuple[str, ...]) -> RenderedText:
+    """Describe IRIs of the graph by label and class, the first six of them.
 
-    Raises `ServiceError` as the endpoint does.
+    Raises:
+        ServiceError: the endpoint fails.
     """
-    shown = iris[:_TOLD]
+    first_iris = iris[:_MAX_DESCRIBED_IRIS]
     # The two smallest classes of each IRI that is no predicate: they tell most.
     profile = context.graph.profile
     predicates = {predicate.iri for predicate in profile.predicates}
-    sizes = {one.iri: one.instances for one in profile.classes}
-    things = [iri for iri in shown if iri not in predicates]
+    sizes = {cls.iri: cls.instances for cls in profile.classes}
+    other_iris = [iri for iri in first_iris if iri not in predicates]
     arrays = context.graph.arrays
     if arrays is not None:
-        found = {iri: list(own_types(arrays, f"<{iri}>")) for iri in things}
+        types_by_iri = {iri: list(look_up_types(arrays, f"<{iri}>")) for iri in other_iris}
     else:
-        found = await _asked_types(context, things) if things else {}
-    types = {
-        iri: sorted(some, key=lambda one: sizes.get(one, 0))[:_TYPES] for iri, some in found.items()
+        types_by_iri = await _fetch_types(context, other_iris) if other_iris else {}
+    shown_types = {
+        iri: sorted(types, key=lambda cls: sizes.get(cls, 0))[:_MAX_CLASSES_PER_IRI]
+        for iri, types in types_by_iri.items()
     }
-    classes = [one for some in types.values() for one in some]
-    labels = await labels_in(context, [*shown, *classes])
-    writer = Writer(context, labels)
-    said = []
-    for iri in shown:
-        kinds = ", ".join(writer.iri(one) for one in types.get(iri, ()))
-        said.append(f"{writer.iri(iri)} ({kinds})" if kinds else writer.iri(iri))
-    return Shown("; ".join(said), tuple(writer.seen))
+    classes = [cls for types in shown_types.values() for cls in types]
+    labels = await fetch_labels(context, [*first_iris, *classes])
+    writer = TermWriter(context, labels)
+    descriptions = []
+    for iri in first_iris:
+        kinds = ", ".join(writer.write_iri(cls) for cls in shown_types.get(iri, ()))
+        descriptions.append(
+            f"{writer.write_iri(iri)} ({kinds})" if kinds else writer.write_iri(iri)
+        )
+    return RenderedText("; ".join(descriptions), tuple(writer.written_iris))
 
 
-async def _asked_types(context: Context, iris: list[str]) -> dict[str, list[str]]:
+async def _fetch_types(context: Context, iris: list[str]) -> dict[str, list[str]]:
     parts = [
-        f"{{ SELECT (<{iri}> AS ?thing) ?class WHERE {{ <{iri}> a ?class }} LIMIT {_ASKED} }}"
+        f"{{ SELECT (<{iri}> AS ?thing) ?class "
+        f"WHERE {{ <{iri}> a ?class }} LIMIT {_MAX_FETCHED_CLASSES} }}"
         for iri in iris
     ]
-    query = f"SELECT ?thing ?class WHERE {{ {' UNION '.join(parts)} }} LIMIT {_ASKED * _TOLD}"
+    query = (
+        f"SELECT ?thing ?class WHERE {{ {' UNION '.join(parts)} }} LIMIT "
+        f"{_MAX_FETCHED_CLASSES * _MAX_DESCRIBED_IRIS}"
+    )
     try:
         result = await context.graph.endpoint.select(
-            query, timeout=context.limits.timeout, limit=_ASKED * _TOLD
+            query, timeout=context.limits.timeout, limit=_MAX_FETCHED_CLASSES * _MAX_DESCRIBED_IRIS
         )
     except QueryError:
         return {}  # an endpoint that cannot take such a query tells no classes
-    found: dict[str, list[str]] = {}
-    for thing, kind in result.rows:
-        if isinstance(thing, NamedNode) and isinstance(kind, NamedNode):
-            found.setdefault(thing.value, []).append(kind.value)
-    return found
+    types_by_iri: dict[str, list[str]] = {}
+    for instance, cls in result.rows:
+        if isinstance(instance, NamedNode) and isinstance(cls, NamedNode):
+            types_by_iri.setdefault(instance.value, []).append(cls.value)
+    return types_by_iri

@@ -1,4 +1,4 @@
-"""Queries of a language model, run: as they are, for a run that explores, or as an answer."""
+"""Run the queries of a language model: unchanged, for exploration, or as an answer."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,180 +9,200 @@ from askgraph.answers import AnswerBuilder, is_ordered
 from askgraph.endpoint import run as run_on
 from askgraph.errors import QueryError, QuerySyntaxError, ServiceError
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.rendering import Shown
+from askgraph.methods.tools.rendering import RenderedText
 from askgraph.search.pipeline import link_text
-from askgraph.search.rank.expected_answer_type import expect_answer
+from askgraph.search.rank.expected_answer_type import derive_expected_answer
 from askgraph.sparql.judge import form_of
 from askgraph.sparql.lexer import lexed, with_declared
 from askgraph.sparql.results import GraphResult, SelectResult
 from askgraph.sparql.rewrite import Repaired, repaired
 from askgraph.trace import Answer, Observation
 
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 
 
 @dataclass(frozen=True)
-class Ran:
-    """A query as it was run, and what it gave: solutions, true or false, or triples."""
+class QueryRun:
+    """A query that was run, and its result: solutions, a boolean, or triples."""
 
     query: str
     result: SelectResult | bool | GraphResult
 
 
-def ready(context: Context, query: str) -> Repaired:
-    """Return a model's query repaired, with the prefixes of the graph that it needs."""
+def prepare_query(context: Context, query: str) -> Repaired:
+    """Repair a model's query, and declare the prefixes of the graph that it uses."""
     prefixes = context.graph.prefixes.namespaces
     if context.limits.plain:
         return Repaired(with_declared(query, prefixes), ())
-    found = repaired(query, language=context.language)
-    return Repaired(with_declared(found.query, prefixes), found.notes)
+    repair = repaired(query, language=context.language)
+    return Repaired(with_declared(repair.query, prefixes), repair.notes)
 
 
-async def run(context: Context, query: str, *, rows: int) -> Ran:
-    """Run a query that is ready; at most `rows` rows or triples are taken.
+async def run_query(context: Context, query: str, *, rows: int) -> QueryRun:
+    """Run a prepared query, for at most `rows` rows or triples.
 
-    Raises `QueryError` and `ServiceError` as the endpoint does.
+    Raises:
+        QueryError: the query is invalid or fails.
+        ServiceError: the endpoint fails.
     """
     if not query.strip():
         raise QuerySyntaxError("the query is empty: write a SELECT or an ASK query")
     endpoint, timeout = context.graph.endpoint, context.limits.timeout
-    return Ran(query, await run_on(endpoint, form_of(query), query, timeout=timeout, limit=rows))
+    return QueryRun(
+        query, await run_on(endpoint, form_of(query), query, timeout=timeout, limit=rows)
+    )
 
 
 @dataclass(frozen=True)
-class Executed:
-    """What a query gave, what was repaired in it first, and what there is to say of it.
+class QueryExecution:
+    """A result, the repairs of the query, and a remark.
 
-    The remark is the reason for an empty result, or what the IRIs are that nothing showed before.
+    The remark is the reason for an empty result, or describes IRIs that no tool has shown before.
     """
 
-    ran: Ran
+    query_run: QueryRun
     notes: tuple[str, ...]
-    remark: Shown
+    remark: RenderedText
 
 
-async def executed(context: Context, query: str, *, rows: int) -> Executed | Observation:
-    """Run a query, repaired if it can be; at most so many rows are taken.
+async def execute_query(context: Context, query: str, *, rows: int) -> QueryExecution | Observation:
+    """Repair and run a query, for at most `rows` rows.
 
-    One that fails gives the observation that says so: with the place and the nearest valid names,
-    or what failed beyond the query's text.
+    Returns:
+        The execution. If the query fails, an observation with the position of the fault and the
+        nearest valid names, or with the failure of the service.
     """
     from askgraph.methods.tools.query_faults import (  # for a model's eyes alone
-        said_failure,
-        said_fault,
+        explain_failure,
+        explain_fault,
     )
 
-    repaired = ready(context, query)
+    prepared_query = prepare_query(context, query)
     try:
-        ran = await run(context, repaired.query, rows=rows)
+        query_run = await run_query(context, prepared_query.query, rows=rows)
     except QueryError as problem:
         if context.limits.plain:
             return Observation(f"the query failed: {problem}", failed=True)
-        fault = await said_fault(context, repaired.query, problem)
-        return Observation(f"the query failed: {fault.text}", fault.seen, failed=True)
+        fault = await explain_fault(context, prepared_query.query, problem)
+        return Observation(f"the query failed: {fault.text}", fault.iris, failed=True)
     except ServiceError as problem:
-        return Observation(f"the query failed: {said_failure(problem)}", failed=True)
-    remark = Shown("") if context.limits.plain else await _remark(context, ran)
-    return Executed(ran, tuple(repaired.notes), remark)
+        return Observation(f"the query failed: {explain_failure(problem)}", failed=True)
+    remark = RenderedText("") if context.limits.plain else await _build_remark(context, query_run)
+    return QueryExecution(query_run, tuple(prepared_query.notes), remark)
 
 
-def showed(context: Context, query: str, result: SelectResult | bool | GraphResult) -> None:
-    """Note that the model has read what a query gives."""
-    context.shown.add(key_of(query))
+def mark_as_read(context: Context, query: str, result: SelectResult | bool | GraphResult) -> None:
+    """Record that the model has read the result of a query."""
+    context.shown_results.add(get_query_key(query))
     if isinstance(result, SelectResult):
-        context.shown.update(result_values(result, result.variables))
+        context.shown_results.update(collect_column_values(result, result.variables))
 
 
-def was_shown(context: Context, ran: Ran, columns: Sequence[str]) -> bool:
-    """Whether the model has read what these columns, or all, give: by this query or another."""
-    if key_of(ran.query) in context.shown:
+def has_been_read(context: Context, query_run: QueryRun, columns: Sequence[str]) -> bool:
+    """Return whether the model has read these columns (default: all), from any query."""
+    if get_query_key(query_run.query) in context.shown_results:
         return True
-    if not isinstance(ran.result, SelectResult):
+    if not isinstance(query_run.result, SelectResult):
         return False
-    return result_values(ran.result, columns or ran.result.variables) <= context.shown
+    return (
+        collect_column_values(query_run.result, columns or query_run.result.variables)
+        <= context.shown_results
+    )
 
 
-def key_of(query: str) -> str:
-    """Return the words of a query, however it is laid out."""
+def get_query_key(query: str) -> str:
+    """Return the tokens of a query as one text, whatever its layout."""
     return " ".join(token.text for token in lexed(query).given)
 
 
-def result_values(result: SelectResult, columns: Sequence[str]) -> set[object]:
-    """Return the values of each column, as one thing each."""
+def collect_column_values(result: SelectResult, columns: Sequence[str]) -> set[object]:
+    """Return one set of values for each column."""
     return {frozenset(result.column(name)) for name in columns}
 
 
-def row_count(ran: Ran) -> int:
-    """Return how many rows or triples a query gave; a yes or no is one."""
-    match ran.result:
+def count_rows(query_run: QueryRun) -> int:
+    """Return the number of rows or triples of a result; 1 for a boolean."""
+    match query_run.result:
         case bool():
             return 1
         case SelectResult():
-            return len(ran.result.rows)
+            return len(query_run.result.rows)
         case GraphResult():
-            return len(ran.result.triples)
+            return len(query_run.result.triples)
 
 
-async def _remark(context: Context, ran: Ran) -> Shown:
-    """Why there is nothing, or what the IRIs are that the query was the first to name."""
-    faults = _faults()
-    if ran.result is False:
-        why: Shown = await faults.said_empty(context, ran.query)
-        return Shown(f"if true was to be expected: {why.text}" if why.text else "", why.seen)
-    if not row_count(ran):
-        empty: Shown = await faults.said_empty(context, ran.query)
-        return empty
-    unseen = faults.unseen_in(context, ran.query)
-    if not unseen:
-        return Shown("")
+async def _build_remark(context: Context, query_run: QueryRun) -> RenderedText:
+    """Return the reason for an empty result, or a description of IRIs that are new in the query."""
+    faults = _import_query_faults()
+    if query_run.result is False:
+        reason: RenderedText = await faults.explain_empty_result(context, query_run.query)
+        return RenderedText(
+            f"if true was to be expected: {reason.text}" if reason.text else "", reason.iris
+        )
+    if not count_rows(query_run):
+        empty_reason: RenderedText = await faults.explain_empty_result(context, query_run.query)
+        return empty_reason
+    unseen_iris = faults.find_unseen_iris(context, query_run.query)
+    if not unseen_iris:
+        return RenderedText("")
     try:
-        unknown = await faults.unknown_in(context, ran.query)
-        strange = await faults.said_unknown(context, ran.query, unknown)
-        known = tuple(iri for iri in unseen if iri not in unknown)
-        there = await faults.said_unseen(context, known) if known else Shown("")
+        unknown_iris = await faults.find_unknown_iris(context, query_run.query)
+        unknown_remark = await faults.explain_unknown_iris(context, query_run.query, unknown_iris)
+        known_iris = tuple(iri for iri in unseen_iris if iri not in unknown_iris)
+        known_remark = (
+            await faults.explain_unseen_iris(context, known_iris)
+            if known_iris
+            else RenderedText("")
+        )
     except ServiceError:
-        return Shown("")  # the result is there; what its names mean is a courtesy
-    new = f"first named here: {there.text}" if known else ""
-    text = "\n".join(part for part in (strange.text, new) if part)
-    return Shown(text, (*strange.seen, *there.seen))
+        return RenderedText("")  # the result is there; what its names mean is a courtesy
+    known_text = f"first named here: {known_remark.text}" if known_iris else ""
+    text = "\n".join(part for part in (unknown_remark.text, known_text) if part)
+    return RenderedText(text, (*unknown_remark.iris, *known_remark.iris))
 
 
-async def answered(
+async def answer_query(
     context: Context, query: str, columns: Sequence[str] = (), *, confidence: float
 ) -> Answer:
-    """Run a query and return what it gives as an answer; repaired first, if it has to be.
+    """Prepare and run a query, and return its result as an answer.
 
-    Of the `columns`, those that the result does not have are passed over. Raises `QueryError` for a
-    query that gives triples, and that and `ServiceError` if the query fails.
+    Columns that the result lacks are ignored.
+
+    Raises:
+        QueryError: the query fails or returns triples.
+        ServiceError: the endpoint fails.
     """
-    ran = await run(context, ready(context, query).query, rows=MOST_ROWS)
-    shown = ran.result.variables if isinstance(ran.result, SelectResult) else ()
-    there = [name for name in columns if name in shown]
-    return await built_answer(context, ran, there, confidence=confidence)
+    query_run = await run_query(context, prepare_query(context, query).query, rows=MAX_ROWS)
+    variables = query_run.result.variables if isinstance(query_run.result, SelectResult) else ()
+    present_columns = [name for name in columns if name in variables]
+    return await build_answer(context, query_run, present_columns, confidence=confidence)
 
 
-async def built_answer(
-    context: Context, ran: Ran, columns: Sequence[str] = (), *, confidence: float
+async def build_answer(
+    context: Context, query_run: QueryRun, columns: Sequence[str] = (), *, confidence: float
 ) -> Answer:
-    """Return an answer from a query that was run; without `columns`, the question tells them.
+    """Return the answer of a query that was run.
 
-    If it tells none, all of them answer. Rows without an order in the query come in one
-    for people. The triples behind the first three rows are fetched, or the reason why there is no
-    row; if that takes too long or fails, the answer does without. Raises `QueryError` for a
-    query that gives triples, and for a column that the result does not have.
+    Without `columns`, the question determines the answer columns; if it does not, all are. Rows of
+    an unordered query are sorted for people. The supporting triples of the first three rows, or the
+    reason for an empty result, are fetched; the answer does without if that fails or takes too
+    long.
+
+    Raises:
+        QueryError: the query returns triples, or the result lacks a column.
     """
-    if isinstance(ran.result, GraphResult):
+    if isinstance(query_run.result, GraphResult):
         raise QueryError("an answer is the result of a SELECT or an ASK query: write one of these")
-    shown = ran.result.variables if isinstance(ran.result, SelectResult) else ()
-    if missing := [name for name in columns if name not in shown]:
-        there = ", ".join(f"?{name}" for name in shown) or "none"
-        raise QueryError(f"the result has no column ?{missing[0]}: the columns are {there}")
-    if isinstance(ran.result, SelectResult) and not columns:
-        columns = await answer_columns(context, ran.query, ran.result)
+    variables = query_run.result.variables if isinstance(query_run.result, SelectResult) else ()
+    if missing := [name for name in columns if name not in variables]:
+        available = ", ".join(f"?{name}" for name in variables) or "none"
+        raise QueryError(f"the result has no column ?{missing[0]}: the columns are {available}")
+    if isinstance(query_run.result, SelectResult) and not columns:
+        columns = await choose_answer_columns(context, query_run.query, query_run.result)
 
-    async def why_empty(query: str) -> str | None:
-        why: Shown = await _faults().said_empty(context, query)
-        return why.text or None
+    async def explain_empty(query: str) -> str | None:
+        reason: RenderedText = await _import_query_faults().explain_empty_result(context, query)
+        return reason.text or None
 
     timeout = context.limits.timeout
     builder = AnswerBuilder(
@@ -190,40 +210,42 @@ async def built_answer(
         [context.language, "en"],
         timeout,
         evidence_seconds=timeout,
-        reason=why_empty,
+        reason=explain_empty,
     )
-    query, labels = await builder.layout(ran.query)
+    query, labels = await builder.layout(query_run.query)
     return await builder.answer(
         query,
-        ran.result,
+        query_run.result,
         columns=columns,
         confidence=confidence,
-        ordered=is_ordered(ran.query),
+        ordered=is_ordered(query_run.query),
         labels=labels,
     )
 
 
-def _faults() -> ModuleType:
+def _import_query_faults() -> ModuleType:
     from askgraph.methods.tools import query_faults as faults
 
     return faults
 
 
-async def answer_columns(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:
-    """Return the columns that the question asks for, as far as it tells; else all.
+async def choose_answer_columns(
+    context: Context, query: str, result: SelectResult
+) -> tuple[str, ...]:
+    """Return the columns that the question asks for; all if that is unclear.
 
-    All answer a question that goes on from an earlier one, since its own words tell only a part.
+    For a follow-up question all columns answer, since its own words tell only a part.
     """
     question = context.question
     if len(result.variables) < 2 or question.before:
         return result.variables
-    return await asyncio.to_thread(_chosen, context, query, result)
+    return await asyncio.to_thread(_choose_columns, context, query, result)
 
 
-def _chosen(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:
+def _choose_columns(context: Context, query: str, result: SelectResult) -> tuple[str, ...]:
     # most results have one column
-    from askgraph.search.rank.expected_answer_type import answer_columns_of
+    from askgraph.search.rank.expected_answer_type import choose_answer_columns
 
     question, graph = context.question, context.graph
     linked = link_text(question.text, question.language, graph.names)
-    return answer_columns_of(expect_answer(linked), query, result, graph.profile)
+    return choose_answer_columns(derive_expected_answer(linked), query, result, graph.profile)

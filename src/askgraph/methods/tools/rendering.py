@@ -1,7 +1,7 @@
-"""Terms and results of a graph as a language model reads them: short, in quotes, clipped.
+"""Render terms and results of a graph for a language model: short, in quotes, clipped.
 
-Whatever comes from a graph is data: it stands in quotes, on one line, so that no text in a graph
-can pass for an instruction or for another row. A result is a table, counts first:
+All text from a graph is data: it is quoted, on one line, so that no text in a graph can pass for an
+instruction or for another row. A result is a table, with its counts first:
 
     95 rows, 2 columns, showing the first 5 and the last 5 rows
     moon|radius
@@ -19,8 +19,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from askgraph.answers.verbalize import iris_of, labels_of
 from askgraph.graph.literals import split_literal
-from askgraph.graph.names import tells_more
-from askgraph.methods.tools import Context, Limits
+from askgraph.graph.names import is_informative_label
+from askgraph.methods.tools import Context, ToolLimits
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.results import GraphResult, Row, SelectResult, Term, Truncation
@@ -30,271 +30,307 @@ from askgraph.trace import Observation
 if TYPE_CHECKING:
     from askgraph.graph.examples import QueryExample
 
-_PLAIN = (v.XSD_STRING, v.RDF_LANG_STRING, *v.INTEGER_DATATYPES, v.XSD_DECIMAL, v.XSD_BOOLEAN)
-_GAP = "…"
-_ROOM = 3_500  # characters
-_LAST = 30
-_LONG = 40  # characters of an IRI, in place of which its label is shown
+_PLAIN_DATATYPES = (
+    v.XSD_STRING,
+    v.RDF_LANG_STRING,
+    *v.INTEGER_DATATYPES,
+    v.XSD_DECIMAL,
+    v.XSD_BOOLEAN,
+)
+_GAP_MARK = "…"
+_MAX_TABLE_CHARACTERS = 3_500  # characters
+_MIN_CLIP_CHARACTERS = 30
+_LONG_IRI_CHARACTERS = 40  # characters of an IRI, in place of which its label is shown
 
 
 @dataclass
-class Writer:
-    """Writes terms of one graph; `seen` are the IRIs that it wrote, in full and in order.
+class TermWriter:
+    """Writes terms of one graph as text.
 
-    Blank nodes are numbered as they come: what an endpoint calls them means nothing to anybody.
-    If the context has a veil, things and literals are written as placeholders.
+    `written_iris` are the IRIs that it wrote, in full and in order. Blank nodes are numbered in
+    order of appearance, since their names in an endpoint mean nothing. With a masker in the
+    context, entities and literals are written as placeholders.
     """
 
     context: Context
     labels: dict[str, str] = field(default_factory=dict)
-    seen: dict[str, None] = field(default_factory=dict)
-    blanks: dict[str, int] = field(default_factory=dict)
+    written_iris: dict[str, None] = field(default_factory=dict)
+    blank_numbers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    async def knowing(cls, context: Context, iris: Iterable[str]) -> "Writer":
-        """Return a writer that knows the labels of these IRIs, of the first 500 of them."""
-        wanted = list(dict.fromkeys(iris))
-        return cls(context, await labels_in(context, wanted))
+    async def from_iris(cls, context: Context, iris: Iterable[str]) -> "TermWriter":
+        """Create a writer with the labels of these IRIs, of the first 500 at most."""
+        distinct_iris = list(dict.fromkeys(iris))
+        return cls(context, await fetch_labels(context, distinct_iris))
 
-    def short(self, iri: str) -> str:
-        """Write an IRI alone: `space:Titan`, or `<http://…>` if there is no prefix for it."""
-        self.seen[iri] = None
-        if (veil := self.context.veil) and not veil.shows(iri):
-            return veil.iri(iri)
+    def write_short(self, iri: str) -> str:
+        """Write an IRI alone: `space:Titan`, or `<http://…>` if it has no prefix."""
+        self.written_iris[iri] = None
+        if (masker := self.context.masker) and not masker.is_visible(iri):
+            return masker.mask_iri(iri)
         return self.context.graph.prefixes.shorten(iri)
 
-    def iri(self, iri: str) -> str:
-        """Write an IRI, and its label if that says more: `wd:Q2565 "Titan"`."""
-        short, label = self.short(iri), self.labels.get(iri)
-        if label is None or not tells_more(label, (iri, *self._ends(iri, label))):
+    def write_iri(self, iri: str) -> str:
+        """Write an IRI, and its label if that adds information: `wd:Q2565 "Titan"`."""
+        short, label = self.write_short(iri), self.labels.get(iri)
+        if label is None or not is_informative_label(
+            label, (iri, *self._list_end_classes(iri, label))
+        ):
             return short
-        return f"{short} {about}" if (about := self.about(iri, label)) else short
+        return (
+            f"{short} {description}"
+            if (description := self.write_description(iri, label))
+            else short
+        )
 
-    def name(self, iri: str) -> str:
-        """Write an IRI alone; if it is long, the label instead that no other thing has."""
-        short, label = self.short(iri), self.labels.get(iri)
-        if label is None or len(short) <= _LONG or [*self.labels.values()].count(label) > 1:
+    def write_name(self, iri: str) -> str:
+        """Write an IRI alone; if it is long and its label is unique, the label instead."""
+        short, label = self.write_short(iri), self.labels.get(iri)
+        if (
+            label is None
+            or len(short) <= _LONG_IRI_CHARACTERS
+            or [*self.labels.values()].count(label) > 1
+        ):
             return short
-        return self.about(iri, label) or short
+        return self.write_description(iri, label) or short
 
-    def _ends(self, iri: str, label: str) -> list[str]:
-        """The classes at the ends of a property whose label may be a sentence about them."""
+    def _list_end_classes(self, iri: str, label: str) -> list[str]:
+        """Return the classes at both ends of a property whose label may mention them."""
         if " " not in label:
             return []
-        every = self.context.graph.profile.predicates
-        found = next((one for one in every if one.iri == iri), None)
-        return [c for c, _ in (*found.subject_classes, *found.object_classes)] if found else []
+        predicates = self.context.graph.profile.predicates
+        profile = next((predicate for predicate in predicates if predicate.iri == iri), None)
+        return (
+            [cls for cls, _ in (*profile.subject_classes, *profile.object_classes)]
+            if profile
+            else []
+        )
 
-    def about(self, iri: str, text: str) -> str:
-        """Write a text that tells of an IRI as `text` does; "" if that may not be seen."""
-        if (veil := self.context.veil) and not veil.shows(iri):
+    def write_description(self, iri: str, text: str) -> str:
+        """Write a text that identifies an IRI; empty if the model may not see it."""
+        if (masker := self.context.masker) and not masker.is_visible(iri):
             return ""
-        return quoted(text, self.context.limits.clip)
+        return quote(text, self.context.limits.clip)
 
-    def text(self, text: str) -> str:
-        """Write a text in quotes, on one line, its middle left out if it is long."""
-        if veil := self.context.veil:
-            return veil.literal(Literal(text), self.context.graph.prefixes)
-        return quoted(text, self.context.limits.clip)
+    def write_text(self, text: str) -> str:
+        """Write a text in quotes, on one line; a long one loses its middle."""
+        if masker := self.context.masker:
+            return masker.mask_literal(Literal(text), self.context.graph.prefixes)
+        return quote(text, self.context.limits.clip)
 
-    def term(self, term: Term | None) -> str:
+    def write_term(self, term: Term | None) -> str:
         """Write any term of a result; an unbound one is a dash."""
         match term:
             case None:
                 return "-"
             case NamedNode():
-                return self.iri(term.value)
+                return self.write_iri(term.value)
             case BlankNode():
-                return f"_:b{self.blanks.setdefault(term.value, len(self.blanks) + 1)}"
+                return (
+                    f"_:b{self.blank_numbers.setdefault(term.value, len(self.blank_numbers) + 1)}"
+                )
             case Literal():
-                return self.literal(term)
+                return self.write_literal(term)
             case _:
                 parts = (term.subject, term.predicate, term.object)
-                return f"<<{' '.join(self.term(part) for part in parts)}>>"
+                return f"<<{' '.join(self.write_term(part) for part in parts)}>>"
 
-    def literal(self, literal: Literal) -> str:
-        """Write a literal: numbers and booleans plain, others in quotes with language or type."""
+    def write_literal(self, literal: Literal) -> str:
+        """Write a literal: numbers and booleans plain, others quoted, with language or type."""
         datatype = literal.datatype.value
-        if veil := self.context.veil:
-            return veil.literal(literal, self.context.graph.prefixes)
+        if masker := self.context.masker:
+            return masker.mask_literal(literal, self.context.graph.prefixes)
         if literal.language:
-            return f"{self.text(literal.value)}@{literal.language}"
-        if datatype in _PLAIN[2:] and len(literal.value) <= self.context.limits.clip:
+            return f"{self.write_text(literal.value)}@{literal.language}"
+        if datatype in _PLAIN_DATATYPES[2:] and len(literal.value) <= self.context.limits.clip:
             return literal.value
-        if datatype in _PLAIN:
-            return self.text(literal.value)
+        if datatype in _PLAIN_DATATYPES:
+            return self.write_text(literal.value)
         kind = self.context.graph.prefixes.shorten(datatype)
-        return f"{self.text(literal.value)}^^{kind}"
+        return f"{self.write_text(literal.value)}^^{kind}"
 
-    def stored(self, text: str) -> str:
-        """Write a literal that is kept as N-Triples text, without its datatype."""
+    def write_stored_literal(self, text: str) -> str:
+        """Write a literal that is stored as N-Triples text, without its datatype."""
         value, datatype, language = split_literal(text)
-        if veil := self.context.veil:
+        if masker := self.context.masker:
             kind = NamedNode(datatype)
             term = Literal(value, language=language) if language else Literal(value, datatype=kind)
-            return veil.literal(term, self.context.graph.prefixes)
+            return masker.mask_literal(term, self.context.graph.prefixes)
         if language:
-            return f"{self.text(value)}@{language}"
-        return value if datatype in v.NUMERIC_DATATYPES else self.text(value)
+            return f"{self.write_text(value)}@{language}"
+        return value if datatype in v.NUMERIC_DATATYPES else self.write_text(value)
 
 
-async def labels_in(context: Context, iris: Iterable[str]) -> dict[str, str]:
-    """Return the labels of IRIs in the asker's language, else in English; see `labels_of`."""
+async def fetch_labels(context: Context, iris: Iterable[str]) -> dict[str, str]:
+    """Return the labels of IRIs in the user's language, else in English; see `labels_of`.
+
+    Classes that share a label are left out if their IRIs are readable.
+    """
     languages = [context.language, "en"]
     timeout = context.limits.timeout
-    found = await labels_of(iris, context.graph, languages, timeout=timeout)
-    classes = {one.iri for one in context.graph.profile.classes} & found.keys()
-    called = Counter(found[iri].casefold() for iri in classes)
-    colliding = {
+    labels = await labels_of(iris, context.graph, languages, timeout=timeout)
+    classes = {cls.iri for cls in context.graph.profile.classes} & labels.keys()
+    label_counts = Counter(labels[iri].casefold() for iri in classes)
+    ambiguous_iris = {
         iri
         for iri in classes
-        if called[found[iri].casefold()] > 1 and words_of_local_name(iri).replace(" ", "").isalpha()
+        if label_counts[labels[iri].casefold()] > 1
+        and words_of_local_name(iri).replace(" ", "").isalpha()
     }
-    return {iri: text for iri, text in found.items() if iri not in colliding}
+    return {iri: text for iri, text in labels.items() if iri not in ambiguous_iris}
 
 
-def quoted(text: str, most: int) -> str:
-    """Return a text in quotes, on one line, with at most `most` of its characters."""
-    return json.dumps(clipped(text, most), ensure_ascii=False)
+def quote(text: str, max_characters: int) -> str:
+    """Return a text in quotes, on one line, clipped to `max_characters`."""
+    return json.dumps(clip_text(text, max_characters), ensure_ascii=False)
 
 
-def body_lines(query: str) -> list[str]:
-    """Return the lines of a query without empty ones and PREFIX lines, declared for the model."""
+def list_body_lines(query: str) -> list[str]:
+    """Return the lines of a query without empty lines and PREFIX lines."""
     return [line for line in query.splitlines() if line and not line.startswith("PREFIX ")]
 
 
-def clipped(text: str, most: int) -> str:
-    """Return a text of at most `most` characters: what is too much is left out of the middle."""
-    if len(text) <= most:
+def clip_text(text: str, max_characters: int) -> str:
+    """Clip a text to `max_characters`; the middle is left out."""
+    if len(text) <= max_characters:
         return text
-    head = (most - 1) * 2 // 3
-    return f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
+    head = (max_characters - 1) * 2 // 3
+    return f"{text[:head]}…{text[len(text) - (max_characters - 1 - head) :]}"
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A text for a language model, and the IRIs that it shows, in full."""
+class RenderedText:
+    """A text for a language model, and the full IRIs in it."""
 
     text: str
-    seen: tuple[str, ...] = ()
+    iris: tuple[str, ...] = ()
 
 
-async def table(context: Context, result: SelectResult) -> Shown:
-    """Return solutions as a table; of many, the first and last rows and columns.
+async def render_table(context: Context, result: SelectResult) -> RenderedText:
+    """Render solutions as a table; of many, the first and last rows and columns.
 
-    An IRI has its label if it first stands. If the cells are long, less is shown of them, and
-    then fewer of them. Under a veil without rows only that there are some is told.
+    An IRI has its label where it first appears. If the table is too long, the texts are clipped
+    further, then rows are left out. A masker without rows only reveals that there are some.
     """
     number, width = len(result.rows), len(result.variables)
-    if number and not context.shows_counts:
-        return Shown(f"there are rows, which are not shown: {'|'.join(result.variables)}")
-    head = f"{_counted(number, 'row', result.truncated)}, {_counted(width, 'column')}"
+    if number and not context.can_show_counts:
+        return RenderedText(f"there are rows, which are not shown: {'|'.join(result.variables)}")
+    head = f"{_format_count(number, 'row', result.truncated)}, {_format_count(width, 'column')}"
     if not number:
-        return Shown(head)
-    columns = _kept(width, context.limits.columns)
-    rows = _kept(number, context.limits.rows)
+        return RenderedText(head)
+    columns = _select_indices(width, context.limits.columns)
+    rows = _select_indices(number, context.limits.rows)
     cells = [[result.rows[row][column] for column in columns] for row in rows]
-    writer = await Writer.knowing(context, _iris(cells))
-    names = "|".join(_with_gap([result.variables[column] for column in columns], columns))
-    for limits in _smaller(context.limits):
-        rows = _kept(number, limits.rows)
-        tried = Writer(replace(context, limits=limits), writer.labels)
+    writer = await TermWriter.from_iris(context, _find_iris(cells))
+    names = "|".join(_insert_gap([result.variables[column] for column in columns], columns))
+    for limits in _shrink_limits(context.limits):
+        rows = _select_indices(number, limits.rows)
+        term_writer = TermWriter(replace(context, limits=limits), writer.labels)
         lines = []
         for row in rows:
-            terms = [_cell(tried, result.rows[row][column]) for column in columns]
-            lines.append("|".join(_with_gap(terms, columns)))
-        first = head + _which(rows, "rows") + _which(columns, "columns")
-        text = "\n".join([first, names, *_with_gap(lines, rows)])
-        if len(text) <= _ROOM:
+            terms = [_write_cell(term_writer, result.rows[row][column]) for column in columns]
+            lines.append("|".join(_insert_gap(terms, columns)))
+        summary = head + _describe_selection(rows, "rows") + _describe_selection(columns, "columns")
+        text = "\n".join([summary, names, *_insert_gap(lines, rows)])
+        if len(text) <= _MAX_TABLE_CHARACTERS:
             break
-    return Shown(text, tuple(tried.seen))
+    return RenderedText(text, tuple(term_writer.written_iris))
 
 
-async def listed(context: Context, result: GraphResult) -> Shown:
-    """Return the triples of a graph result, one a line; of many, the first and the last."""
+async def render_triples(context: Context, result: GraphResult) -> RenderedText:
+    """Render the triples of a graph result, one per line; of many, the first and the last."""
     columns = ("subject", "predicate", "object")
-    rows = tuple(_terms(triple) for triple in result.triples)
-    shown = await table(context, SelectResult(columns, rows, result.truncated))
-    return replace(shown, text=shown.text.replace(" row", " triple", 1))
+    rows = tuple(_to_row(triple) for triple in result.triples)
+    rendered_table = await render_table(context, SelectResult(columns, rows, result.truncated))
+    return replace(rendered_table, text=rendered_table.text.replace(" row", " triple", 1))
 
 
-def _terms(triple: Triple) -> Row:
+def _to_row(triple: Triple) -> Row:
     return triple.subject, triple.predicate, triple.object
 
 
-def _smaller(limits: Limits) -> Iterator[Limits]:
-    """The limits, then ever smaller ones: shorter texts first, then fewer rows."""
+def _shrink_limits(limits: ToolLimits) -> Iterator[ToolLimits]:
+    """Yield the limits, then smaller and smaller ones: shorter texts first, then fewer rows."""
     clip = limits.clip
-    while clip > _LAST:
+    while clip > _MIN_CLIP_CHARACTERS:
         yield replace(limits, clip=clip)
         clip //= 2
-    yield replace(limits, clip=min(limits.clip, _LAST))
+    yield replace(limits, clip=min(limits.clip, _MIN_CLIP_CHARACTERS))
     for rows in (6, 4, 2, 1):
-        yield replace(limits, clip=min(limits.clip, _LAST), rows=min(limits.rows, rows))
+        yield replace(
+            limits, clip=min(limits.clip, _MIN_CLIP_CHARACTERS), rows=min(limits.rows, rows)
+        )
 
 
-def _cell(writer: Writer, term: Term | None) -> str:
-    if isinstance(term, NamedNode) and term.value in writer.seen:
-        return writer.short(term.value)
-    return writer.term(term)
+def _write_cell(writer: TermWriter, term: Term | None) -> str:
+    if isinstance(term, NamedNode) and term.value in writer.written_iris:
+        return writer.write_short(term.value)
+    return writer.write_term(term)
 
 
-def _kept(number: int, most: int) -> Sequence[int]:
-    """The places of the first and the last, at most so many."""
-    if number <= most:
+def _select_indices(number: int, max_count: int) -> Sequence[int]:
+    """Return the indices of the first and the last items, at most `max_count`."""
+    if number <= max_count:
         return range(number)
-    first = (most + 1) // 2
-    return [*range(first), *range(number - (most - first), number)]
+    first = (max_count + 1) // 2
+    return [*range(first), *range(number - (max_count - first), number)]
 
 
-def _gap_after(kept: Sequence[int]) -> int | None:
-    """How many places come before the gap; None if there is none."""
-    return next((at for at, place in enumerate(kept) if place != at), None)
+def _find_gap(indices: Sequence[int]) -> int | None:
+    """Return how many indices come before the gap; None if there is no gap."""
+    return next((at for at, index in enumerate(indices) if index != at), None)
 
 
-def _with_gap(cells: Sequence[str], kept: Sequence[int]) -> Sequence[str]:
-    gap = _gap_after(kept)
-    return cells if gap is None else [*cells[:gap], _GAP, *cells[gap:]]
+def _insert_gap(cells: Sequence[str], indices: Sequence[int]) -> Sequence[str]:
+    gap = _find_gap(indices)
+    return cells if gap is None else [*cells[:gap], _GAP_MARK, *cells[gap:]]
 
 
-def _counted(number: int, what: str, truncated: Truncation | None = None) -> str:
-    text = f"{number:,} {what}{'' if number == 1 else 's'}"
+def _format_count(number: int, noun: str, truncated: Truncation | None = None) -> str:
+    text = f"{number:,} {noun}{'' if number == 1 else 's'}"
     if truncated is None:
         return text
-    whose = "the server" if truncated.by == "server" else truncated.by
-    return f"at least {text} (cut off by {whose}: {truncated.reason})"
+    source = "the server" if truncated.by == "server" else truncated.by
+    return f"at least {text} (cut off by {source}: {truncated.reason})"
 
 
-def _which(kept: Sequence[int], what: str) -> str:
-    gap = _gap_after(kept)
+def _describe_selection(indices: Sequence[int], noun: str) -> str:
+    gap = _find_gap(indices)
     if gap is None:
         return ""
-    return f", showing the first {gap} and the last {len(kept) - gap} {what}"
+    return f", showing the first {gap} and the last {len(indices) - gap} {noun}"
 
 
-def _iris(rows: Sequence[Sequence[Term | None]]) -> Iterator[str]:
+def _find_iris(rows: Sequence[Sequence[Term | None]]) -> Iterator[str]:
     for row in rows:
         for term in row:
             match term:
                 case NamedNode():
                     yield term.value
                 case Triple():
-                    yield from _iris([_terms(term)])
+                    yield from _find_iris([_to_row(term)])
 
 
-async def shown_examples(context: Context, examples: "Sequence[QueryExample]") -> Observation:
-    """Show examples, each with its question and its query, without the known prefixes.
+async def render_examples(context: Context, examples: "Sequence[QueryExample]") -> Observation:
+    """Render examples, each with its question and its query, without the known prefixes.
 
-    The IRIs in them count as seen.
+    The IRIs in them count as shown.
     """
     if not examples:
         return Observation("there are no examples for this graph", failed=True)
-    iris = list(dict.fromkeys(iri for one in examples for iri in iris_of(one.query)))
-    writer = await Writer.knowing(context, iris)
+    iris = list(dict.fromkeys(iri for example in examples for iri in iris_of(example.query)))
+    writer = await TermWriter.from_iris(context, iris)
     prefixes = context.graph.prefixes
-    known = {f"PREFIX {prefix}: <{iri}>" for prefix, iri in prefixes.namespaces.items()}
+    prefix_lines = {f"PREFIX {prefix}: <{iri}>" for prefix, iri in prefixes.namespaces.items()}
     parts = []
-    for one in examples:
-        lines = formatted(one.query, prefixes, writer.labels).splitlines()
-        parts.append("\n".join([writer.text(one.question), *(o for o in lines if o not in known)]))
+    for example in examples:
+        lines = formatted(example.query, prefixes, writer.labels).splitlines()
+        parts.append(
+            "\n".join(
+                [
+                    writer.write_text(example.question),
+                    *(line for line in lines if line not in prefix_lines),
+                ]
+            )
+        )
     return Observation("\n\n".join(parts), (*iris, v.RDF_TYPE))

@@ -1,12 +1,7 @@
-"""The schema near a question: a slice of it, and its lines for a model.
+"""The part of a schema near a question, as lines for a model.
 
-Lines are of classes, of predicates with their ends, of times and units. These are told only if the
-question calls for them: a graph without dates, or a question without a time, has none.
-
-The schema of a small graph is written whole, the same for any question: its classes by name, each
-with the properties that stand at no narrower class, those of numbers or dates last.
-
-    ont:CelestialBody 95: ont:mass, ont:orbits → ont:CelestialBody; kinds: ont:Moon 55, ont:Planet 8
+The lines show classes, predicates with the classes at their ends, times and units. Times and units
+appear only if the question needs them and the graph has them.
 """
 
 import asyncio
@@ -22,352 +17,426 @@ from pyoxigraph import Variable
 
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
-from askgraph.graph.measures import Unit, times_of, unit_at, unit_said
-from askgraph.graph.names import tells_more
+from askgraph.graph.measures import Unit, detect_unit, find_temporal_predicates, match_unit
+from askgraph.graph.names import is_informative_label
 from askgraph.graph.profile import ClassProfile, PredicateProfile
-from askgraph.graph.shapes import ends_of
+from askgraph.graph.shapes import get_end_kinds
 from askgraph.index.names import Kind
 from askgraph.llm import estimated_tokens
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.hits import USUAL, Variants, own_types
-from askgraph.methods.tools.mentions import named_links
-from askgraph.methods.tools.rendering import Shown, Writer
+from askgraph.methods.tools.hits import USUAL_PREDICATES, PropertyVariants, look_up_types
+from askgraph.methods.tools.mentions import select_links
+from askgraph.methods.tools.rendering import RenderedText, TermWriter
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.pipeline import build_schema
-from askgraph.search.query_pieces import plain
+from askgraph.search.query_pieces import format_number
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import local_name, namespace_of
+from askgraph.sparql.prefixes import get_local_name, namespace_of
 from askgraph.sparql.vocabulary import DATE_DATATYPES, NUMERIC_DATATYPES, SCHEMA_SPACES
 
-_CLASSES = 20
-_NEAR = 45  # predicates told with their ends
-_LEAST = 15  # of them, where words lead to fewer
-_TYPED = 12  # of them, with type and values
-_FAR = 40  # further predicates, by name
-_SMALL = 8  # instances of a class up to which all are told
-_MEMBERS = 20  # of all small classes together
-_NAMED = 0.9  # the score of a link by which words name a class or property well
-_USUAL = (v.RDF_TYPE, *v.LABEL_PREDICATES)
+_MAX_CLASSES = 20
+_MAX_NEAR_PREDICATES = 45  # predicates told with their ends
+_MIN_NEAR_PREDICATES = 15  # of them, where words lead to fewer
+_MAX_TYPED_PREDICATES = 12  # of them, with type and values
+_MAX_FAR_PREDICATES = 40  # further predicates, by name
+_MAX_SMALL_CLASS_INSTANCES = 8  # instances of a class up to which all are told
+_MAX_LISTED_INSTANCES = 20  # of all small classes together
+_MIN_NAME_SCORE = 0.9  # the score of a link by which words name a class or property well
+_USUAL_PREDICATES = (v.RDF_TYPE, *v.LABEL_PREDICATES)
 
 
 @dataclass(frozen=True, eq=False)
-class Slice:
-    """Chooses classes and predicates of a graph for a linked question; `used` ones come first."""
+class SchemaSlice:
+    """Selects classes and predicates of a graph for a linked question; `used_iris` come first."""
 
     graph: KnowledgeGraph
-    linked: LinkedQuestion
-    used: Sequence[str] = ()
+    linked_question: LinkedQuestion
+    used_iris: Sequence[str] = ()
 
     @cached_property
     def near(self) -> Sequence[PredicateProfile]:
-        """The predicates that words name, and those at what they name; at least the frequent.
+        """Predicates that words name, and those at named entities; at least the most frequent ones.
 
-        Of several that are one property the most direct: the others are its `variants`.
+        Of several predicates that are one property, only the most direct; the others are in
+        `variants`.
         """
         close = sum(nearness > 0 for nearness in self._nearness.values())
-        return self._ordered[: max(_LEAST, min(close, _NEAR))]
+        return self._ranked_predicates[
+            : max(_MIN_NEAR_PREDICATES, min(close, _MAX_NEAR_PREDICATES))
+        ]
 
     @property
     def far(self) -> Sequence[PredicateProfile]:
         """The next predicates."""
-        return self._ordered[len(self.near) :][:_FAR]
+        return self._ranked_predicates[len(self.near) :][:_MAX_FAR_PREDICATES]
 
     @cached_property
     def variants(self) -> dict[str, tuple[str, ...]]:
-        """By the predicates that are told, the others that are the same property."""
-        telling = (p.iri for p in self.graph.profile.predicates if _telling(p.iri))
-        return {first: tuple(rest) for first, *rest in self._same.grouped(telling)}
+        """Other predicates that are the same property, by the predicate that is shown."""
+        informative_iris = (p.iri for p in self.graph.profile.predicates if _is_informative(p.iri))
+        return {
+            first: tuple(further_iris)
+            for first, *further_iris in self._property_variants.group(informative_iris)
+        }
 
     @cached_property
     def classes(self) -> Sequence[ClassProfile]:
-        """The classes that words name, those of the near predicates, then the largest."""
-        ends = {iri for p in self.near for iri in _ends(p)}
-        known = [c for c in self.graph.profile.classes if not c.iri.startswith(SCHEMA_SPACES)]
+        """Classes that words name, those at the near predicates, then the largest ones."""
+        ends = {iri for p in self.near for iri in _list_end_classes(p)}
+        profile_classes = [
+            c for c in self.graph.profile.classes if not c.iri.startswith(SCHEMA_SPACES)
+        ]
 
-        def order(c: ClassProfile) -> tuple[bool, bool, int]:
-            return c.iri not in self._classes, c.iri not in ends, -c.instances
+        def get_sort_key(cls: ClassProfile) -> tuple[bool, bool, int]:
+            return cls.iri not in self._named_classes, cls.iri not in ends, -cls.instances
 
-        return sorted(known, key=order)[:_CLASSES]
+        return sorted(profile_classes, key=get_sort_key)[:_MAX_CLASSES]
 
     @cached_property
-    def members(self) -> dict[str, tuple[str, ...]]:
-        """All instances of classes that have few, if words name these or what leads to them."""
+    def instances(self) -> dict[str, tuple[str, ...]]:
+        """All instances of small classes that words name or that relevant predicates lead to."""
         arrays = self.graph.arrays
-        kind = arrays.number(v.RDF_TYPE) if arrays else None
+        kind = arrays.get_predicate_number(v.RDF_TYPE) if arrays else None
         if arrays is None or kind is None:
             return {}
-        asked = (p for p in self.near if self.matters(p.iri))
-        leading = {iri for p in asked for iri in ends_of(p, self.graph.profile, inverse=False)}
-        classes = self.linked.of(Kind.CLASS)
-        leading |= {link.target for link in classes if link.score >= _NAMED}
-        found: dict[str, tuple[str, ...]] = {}
-        room = _MEMBERS
-        for c in self.classes:
-            at = arrays.terms.iri(c.iri)
-            if c.iri not in leading or not 1 < c.instances <= min(_SMALL, room) or at is None:
+        relevant_predicates = (p for p in self.near if self.is_relevant(p.iri))
+        target_classes = {
+            iri
+            for p in relevant_predicates
+            for iri in get_end_kinds(p, self.graph.profile, inverse=False)
+        }
+        classes = self.linked_question.get_links(Kind.CLASS)
+        target_classes |= {link.target for link in classes if link.score >= _MIN_NAME_SCORE}
+        instances_by_class: dict[str, tuple[str, ...]] = {}
+        slots_left = _MAX_LISTED_INSTANCES
+        for cls in self.classes:
+            at = arrays.terms.find_iri(cls.iri)
+            if (
+                cls.iri not in target_classes
+                or not 1 < cls.instances <= min(_MAX_SMALL_CLASS_INSTANCES, slots_left)
+                or at is None
+            ):
                 continue
             ids = arrays.step(np.array([at], dtype=np.int32), kind, inverse=True).tolist()
-            found[c.iri] = tuple(arrays.terms.value(one) for one in ids if arrays.terms.is_iri(one))
-            room -= len(ids)
-        return found
+            instances_by_class[cls.iri] = tuple(
+                arrays.terms.get_value(instance)
+                for instance in ids
+                if arrays.terms.is_iri(instance)
+            )
+            slots_left -= len(ids)
+        return instances_by_class
 
     @cached_property
-    def _same(self) -> Variants:
-        return Variants(self.graph.profile)
+    def _property_variants(self) -> PropertyVariants:
+        return PropertyVariants(self.graph.profile)
 
     @cached_property
-    def _ordered(self) -> list[PredicateProfile]:
-        told = [self._same.known[iri] for iri in self.variants]
-        return sorted(told, key=lambda p: (-self._nearness[p.iri], -p.triples))
+    def _ranked_predicates(self) -> list[PredicateProfile]:
+        shown_profiles = [self._property_variants.profiles[iri] for iri in self.variants]
+        return sorted(shown_profiles, key=lambda p: (-self._nearness[p.iri], -p.triples))
 
     @cached_property
     def _nearness(self) -> dict[str, float]:
-        """How near each predicate or the nearest of its variants is.
+        """Score of each shown predicate: the best of its variants.
 
-        All predicates of a node that only links others are as near as one of them.
+        All predicates of a node that only links others score like the best of them.
         """
         predicates = self.graph.profile.predicates
-        alone = {
-            p.iri: self._words.get(p.iri, 0.0) * 1.5
-            + (0.8 * (p.iri in self._around) + 0.5 * (not self._classes.isdisjoint(_ends(p))))
-            + 2.0 * (p.iri in self.used)
+        own_scores = {
+            p.iri: self._name_scores.get(p.iri, 0.0) * 1.5
+            + (
+                0.8 * (p.iri in self._adjacent_predicates)
+                + 0.5 * (not self._named_classes.isdisjoint(_list_end_classes(p)))
+            )
+            + 2.0 * (p.iri in self.used_iris)
             for p in predicates
         }
-        linking = {c.iri: 0.0 for c in self.graph.profile.classes if c.nary}
+        linking_scores = {c.iri: 0.0 for c in self.graph.profile.classes if c.nary}
         for p in predicates:
             for iri, _ in p.subject_classes:
-                if iri in linking:
-                    linking[iri] = max(linking[iri], alone[p.iri])
-        own = {
+                if iri in linking_scores:
+                    linking_scores[iri] = max(linking_scores[iri], own_scores[p.iri])
+        scores = {
             p.iri: max(
-                [alone[p.iri], *(0.6 * linking.get(iri, 0.0) for iri, _ in p.subject_classes)]
+                [
+                    own_scores[p.iri],
+                    *(0.6 * linking_scores.get(iri, 0.0) for iri, _ in p.subject_classes),
+                ]
             )
             for p in predicates
         }
         return {
-            first: max(own[iri] for iri in (first, *rest)) for first, rest in self.variants.items()
+            first: max(scores[iri] for iri in (first, *variant_iris))
+            for first, variant_iris in self.variants.items()
         }
 
-    def matters(self, predicate: str) -> bool:
-        """Return whether words name a predicate, or a candidate query has it."""
-        return predicate in self.used or predicate in self._words
+    def is_relevant(self, predicate: str) -> bool:
+        """Return whether words name a predicate, or a candidate query uses it."""
+        return predicate in self.used_iris or predicate in self._name_scores
 
     @cached_property
-    def needed(self) -> Sequence[str]:
-        """The classes that candidate queries go through, then those that words name well."""
-        known = {one.iri: one for one in self.graph.profile.predicates}
-        classes = {one.iri for one in self.graph.profile.classes}
-        links = self.linked.links
-        used = {at for one in links if one.target in self.used for at in one.positions}
-        telling = (one for one in links if one.score >= _NAMED and not used >= set(one.positions))
-        named = [one.target for one in telling]
-        found: dict[str, None] = {}
-        for iri in dict.fromkeys((*self.used, *named)):
+    def required_classes(self) -> Sequence[str]:
+        """Classes on the path of candidate queries, then those that words name well."""
+        profiles = {item.iri: item for item in self.graph.profile.predicates}
+        classes = {item.iri for item in self.graph.profile.classes}
+        links = self.linked_question.links
+        used_positions = {
+            at for item in links if item.target in self.used_iris for at in item.positions
+        }
+        unused_links = (
+            item
+            for item in links
+            if item.score >= _MIN_NAME_SCORE and not used_positions >= set(item.positions)
+        )
+        named_iris = [item.target for item in unused_links]
+        required: dict[str, None] = {}
+        for iri in dict.fromkeys((*self.used_iris, *named_iris)):
             if iri in classes:
-                found[iri] = None
-            elif iri in known:
-                ends = ends_of(known[iri], self.graph.profile, inverse=True)
-                found |= dict.fromkeys(ends if len(ends) == 1 else ())
-        return list(found)
+                required[iri] = None
+            elif iri in profiles:
+                ends = get_end_kinds(profiles[iri], self.graph.profile, inverse=True)
+                required |= dict.fromkeys(ends if len(ends) == 1 else ())
+        return list(required)
 
     @cached_property
-    def _words(self) -> dict[str, float]:
-        """How well words name each predicate."""
-        return {link.target: link.score for link in reversed(self.linked.of(Kind.PREDICATE))}
+    def _name_scores(self) -> dict[str, float]:
+        """Link score of each predicate that words name."""
+        return {
+            link.target: link.score
+            for link in reversed(self.linked_question.get_links(Kind.PREDICATE))
+        }
 
     @cached_property
-    def _classes(self) -> set[str]:
-        """The classes that words name, and those of the things that they name."""
-        found = {link.target for link in self.linked.of(Kind.CLASS)[:5]}
+    def _named_classes(self) -> set[str]:
+        """Classes that words name, and the classes of named entities."""
+        named_classes = {link.target for link in self.linked_question.get_links(Kind.CLASS)[:5]}
         arrays = self.graph.arrays
-        for link in named_links(self.linked) if arrays is not None else ():
+        for link in select_links(self.linked_question) if arrays is not None else ():
             if link.kind is Kind.ENTITY and arrays is not None:
-                types = own_types(arrays, f"<{link.target}>")
-                found |= {one for one in types if not one.startswith(SCHEMA_SPACES)}
-        return found
+                types = look_up_types(arrays, f"<{link.target}>")
+                named_classes |= {cls for cls in types if not cls.startswith(SCHEMA_SPACES)}
+        return named_classes
 
     @cached_property
-    def _around(self) -> set[str]:
-        """The predicates at what words name, in both directions, if the triples lie here."""
+    def _adjacent_predicates(self) -> set[str]:
+        """Predicates at named entities and values of a local graph, in both directions."""
         arrays = self.graph.arrays
         if arrays is None:
             return set()
         ids = (
-            arrays.terms.find(f"<{one.target}>" if one.kind is Kind.ENTITY else one.target)
-            for one in named_links(self.linked)
+            arrays.terms.find(f"<{link.target}>" if link.kind is Kind.ENTITY else link.target)
+            for link in select_links(self.linked_question)
         )
         nodes = np.array(sorted(at for at in ids if at is not None), dtype=np.int32)
-        both = (arrays.predicates_of(nodes, inverse=inverse)[0] for inverse in (False, True))
-        return {arrays.iri_of(number) for numbers in both for number in numbers.tolist()}
+        numbers_by_direction = (
+            arrays.count_predicates(nodes, inverse=inverse)[0] for inverse in (False, True)
+        )
+        return {
+            arrays.get_predicate_iri(number)
+            for numbers in numbers_by_direction
+            for number in numbers.tolist()
+        }
 
 
-def _ends(p: PredicateProfile) -> Iterator[str]:
+def _list_end_classes(p: PredicateProfile) -> Iterator[str]:
     yield from (iri for iri, _ in (*p.subject_classes, *p.object_classes))
 
 
-def _telling(iri: str) -> bool:
-    return iri not in _USUAL and not iri.startswith(SCHEMA_SPACES)
+def _is_informative(iri: str) -> bool:
+    return iri not in _USUAL_PREDICATES and not iri.startswith(SCHEMA_SPACES)
 
 
-_FEW, _AGAIN = 6, 3  # values up to which all are shown, and how often each is used, at least
-_KNOWN: WeakKeyDictionary[GraphArrays, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
-_TIMED = ("now", "past", "during", "ongoing", "before", "after")
-_SPANS = 4
-_UNITS = 6
+_MAX_LISTED_VALUES, _MIN_USES_PER_VALUE = (
+    6,
+    3,
+)  # values up to which all are shown, and how often each is used, at least
+_VALUES_CACHE: WeakKeyDictionary[GraphArrays, dict[str, tuple[str, ...]]] = WeakKeyDictionary()
+_TIME_OPERATORS = ("now", "past", "during", "ongoing", "before", "after")
+_MAX_SPANS = 4
+_MAX_UNITS = 6
 
 
-def terms_of(part: Slice) -> list[str]:
-    """Return all that the lines of a slice name by label."""
-    predicates = (p.iri for p in (*part.near, *part.far))
-    members = (iri for listed in part.members.values() for iri in listed)
-    return [*predicates, *(c.iri for c in part.classes), *members]
+def list_terms(schema_slice: SchemaSlice) -> list[str]:
+    """Return all IRIs that the lines of a slice show with labels."""
+    predicates = (p.iri for p in (*schema_slice.near, *schema_slice.far))
+    instances = (
+        iri for instances_of_class in schema_slice.instances.values() for iri in instances_of_class
+    )
+    return [*predicates, *(cls.iri for cls in schema_slice.classes), *instances]
 
 
 @dataclass(frozen=True, eq=False)
 class SchemaLines:
     """Writes the classes and predicates of a slice.
 
-    Without `values` no example values are told, and under a veil neither these nor members of
-    classes.
+    Without `shows_values` no example values are written. With a masker, neither values nor
+    instances of classes are.
     """
 
-    slice: Slice
-    writer: Writer
-    values: bool = True
+    schema_slice: SchemaSlice
+    writer: TermWriter
+    shows_values: bool = True
 
-    def lines(self, *, beside: bool = False) -> Iterator[str]:
-        """All lines, by name first; `beside` the whole schema by name only what is near."""
-        if not beside:
-            yield from self.names()
-        yield from self.members()
-        literal = (p for p in self.slice.near if p.literal)
-        if typed := self.typed(islice(literal, _TYPED)):
-            yield typed
-        yield from self.times()
+    def write_lines(self, *, beside_full_schema: bool = False) -> Iterator[str]:
+        """Yield all lines, names first; beside the full schema, only the lines that it lacks."""
+        if not beside_full_schema:
+            yield from self.write_names()
+        yield from self.write_instances()
+        literal_predicates = (p for p in self.schema_slice.near if p.literal)
+        if line := self.write_value_types(islice(literal_predicates, _MAX_TYPED_PREDICATES)):
+            yield line
+        yield from self.write_times()
 
-    def members(self) -> Iterator[str]:
-        """All instances of small classes, none under a veil."""
-        members = self.slice.members if self.writer.context.veil is None else {}
-        for cls, listed in members.items():
-            yield f"all {self.writer.short(cls)}: {', '.join(map(self.writer.iri, listed))}"
+    def write_instances(self) -> Iterator[str]:
+        """Yield all instances of small classes; none with a masker."""
+        instances = self.schema_slice.instances if self.writer.context.masker is None else {}
+        for cls, instances_of_class in instances.items():
+            yield (
+                f"all {self.writer.write_short(cls)}: "
+                f"{', '.join(map(self.writer.write_iri, instances_of_class))}"
+            )
 
-    def names(self, most: int = _NEAR + _FAR) -> Iterator[str]:
-        """Classes and predicates by name, of these so many."""
-        told = [*self.slice.near, *self.slice.far][:most]
-        if lines := [*named(self.writer, told, self.slice.classes)]:
+    def write_names(
+        self, max_predicates: int = _MAX_NEAR_PREDICATES + _MAX_FAR_PREDICATES
+    ) -> Iterator[str]:
+        """Yield classes and predicates by name."""
+        predicates = [*self.schema_slice.near, *self.schema_slice.far][:max_predicates]
+        if lines := [*write_schema_names(self.writer, predicates, self.schema_slice.classes)]:
             yield from (f"{HEADING}.", *lines)
 
-    def times(self) -> Iterator[str]:
-        """How the graph says when things hold and in which units, as far as the question asks."""
-        graph, reading = self.slice.graph, self.slice.linked.reading
-        return time_lines(reading, graph, self.slice.near, self.writer.short)
+    def write_times(self) -> Iterator[str]:
+        """Yield how the graph expresses times and units, as far as the question needs it."""
+        graph, reading = self.schema_slice.graph, self.schema_slice.linked_question.reading
+        return write_time_lines(reading, graph, self.schema_slice.near, self.writer.write_short)
 
-    def typed(self, chosen: Iterable[PredicateProfile]) -> str:
-        """The types of values that predicates lead to, with usual ones; "" if none does."""
-        told = [f"{self.writer.short(p.iri)} {self._values(p)}" for p in chosen if p.literal]
-        return f"types and values near the question: {'; '.join(told)}" if told else ""
+    def write_value_types(self, predicates: Iterable[PredicateProfile]) -> str:
+        """Return the datatypes of predicates with frequent values; empty without literals."""
+        entries = [
+            f"{self.writer.write_short(p.iri)} {self._format_values(p)}"
+            for p in predicates
+            if p.literal
+        ]
+        return f"types and values near the question: {'; '.join(entries)}" if entries else ""
 
-    def _values(self, p: PredicateProfile) -> str:
-        prefixes, arrays = self.slice.graph.prefixes, self.slice.graph.arrays
-        kinds = "|".join(prefixes.shorten(datatype) for datatype, _ in p.datatypes[:2])
-        told_of = self.values and self.writer.context.veil is None
-        values = usual_values(arrays, p) if told_of else ()
-        joint = ": " if len(values) == p.objects else " e.g. "
-        return f"{kinds}{joint if values else ''}{', '.join(map(self.writer.stored, values))}"
+    def _format_values(self, p: PredicateProfile) -> str:
+        prefixes, arrays = self.schema_slice.graph.prefixes, self.schema_slice.graph.arrays
+        datatypes = "|".join(prefixes.shorten(datatype) for datatype, _ in p.datatypes[:2])
+        shows_any = self.shows_values and self.writer.context.masker is None
+        values = find_frequent_values(arrays, p) if shows_any else ()
+        separator = ": " if len(values) == p.objects else " e.g. "
+        return (
+            f"{datatypes}{separator if values else ''}"
+            f"{', '.join(map(self.writer.write_stored_literal, values))}"
+        )
 
 
-def usual_values(arrays: GraphArrays | None, p: PredicateProfile) -> tuple[str, ...]:
-    """Return values of a property, the most frequent first, as N-Triples; kept for next time.
+def find_frequent_values(arrays: GraphArrays | None, p: PredicateProfile) -> tuple[str, ...]:
+    """Return values of a property as N-Triples, the most frequent first; the result is cached.
 
-    All if they are few that come again and again; none if its objects are things, or the triples
-    do not lie here.
+    If it has only a few, often repeated values, all of them. Empty if its objects are no literals
+    or the graph is remote.
     """
-    number = arrays.number(p.iri) if arrays is not None and p.literal else None
+    number = arrays.get_predicate_number(p.iri) if arrays is not None and p.literal else None
     if arrays is None or number is None:
         return ()
-    known = _KNOWN.setdefault(arrays, {})
-    if p.iri not in known:
-        _, objects = arrays.pairs(arrays.ends(number), number)
+    cached_values = _VALUES_CACHE.setdefault(arrays, {})
+    if p.iri not in cached_values:
+        _, objects = arrays.get_edges(arrays.get_ends(number), number)
         values, counts = np.unique(objects, return_counts=True)
         order = np.argsort(-counts, kind="stable")
-        listed = len(values) <= _FEW and counts.sum() >= _AGAIN * len(values)
-        most = values[order[: _FEW if listed else 1]].tolist()
-        known[p.iri] = tuple(map(arrays.terms.text, most))
-    return known[p.iri]
+        is_enumeration = len(
+            values
+        ) <= _MAX_LISTED_VALUES and counts.sum() >= _MIN_USES_PER_VALUE * len(values)
+        value_ids = values[order[: _MAX_LISTED_VALUES if is_enumeration else 1]].tolist()
+        cached_values[p.iri] = tuple(map(arrays.terms.get_text, value_ids))
+    return cached_values[p.iri]
 
 
-def time_lines(
+def write_time_lines(
     reading: TokenizedQuestion,
     graph: KnowledgeGraph,
     near: Sequence[PredicateProfile],
-    short: Callable[[str], str],
+    shorten: Callable[[str], str],
 ) -> Iterator[str]:
-    """Return what a query needs for the times and units of a question, a line each.
+    """Yield what a query needs for the times and units of a question, one line each.
 
-    `near` are the predicates that are shown, `short` writes an IRI.
+    `near` are the predicates that are shown, `shorten` writes an IRI.
     """
-    frame = detect_operators(reading)
-    asks_age = any(one.measure is not None and one.measure.is_age for one in frame.operators)
+    question_operators = detect_operators(reading)
+    asks_age = any(
+        operator.measure is not None and operator.measure.is_age
+        for operator in question_operators.operators
+    )
     dated = any(quantity.days is not None for quantity in reading.quantities)
-    if dated or asks_age or frame.of(*_TIMED):
-        yield from _times(graph, [p.iri for p in near], short)
-    if frame.of("lasting") or asks_age:
+    if dated or asks_age or question_operators.get_operators(*_TIME_OPERATORS):
+        yield from _write_times(graph, [p.iri for p in near], shorten)
+    if question_operators.get_operators("lasting") or asks_age:
         from askgraph.sparql.elapsed import elapsed_text  # few questions ask for it
 
         expression = elapsed_text("years", Variable("from"), Variable("to"))
         yield f"whole years from a date to a later one: {expression}"
-    yield from _units(reading, graph, near, short)
+    yield from _write_units(reading, graph, near, shorten)
 
 
-def _units(
+def _write_units(
     reading: TokenizedQuestion,
     graph: KnowledgeGraph,
     near: Sequence[PredicateProfile],
-    short: Callable[[str], str],
+    shorten: Callable[[str], str],
 ) -> Iterator[str]:
-    """The units of predicates in the dimensions asked for, and the numbers in these units."""
+    """Yield predicates' units in the question's dimensions, and its numbers in these units."""
     words = [token.folded for token in reading.tokens]
-    asked = {q.unit.dimension for q in reading.quantities if q.unit is not None}
-    for phrase in reading.words.times["in_unit"]:
+    dimensions = {q.unit.dimension for q in reading.quantities if q.unit is not None}
+    for phrase in reading.word_list.time_phrases["in_unit"]:
         for at in range(len(words) - len(phrase)):
-            found = unit_at(words, at + len(phrase))
-            if tuple(words[at : at + len(phrase)]) == phrase and found is not None:
-                asked.add(found[0].dimension)
-    said: list[tuple[PredicateProfile, Unit]] = []
+            match = match_unit(words, at + len(phrase))
+            if tuple(words[at : at + len(phrase)]) == phrase and match is not None:
+                dimensions.add(match[0].dimension)
+    units: list[tuple[PredicateProfile, Unit]] = []
     schema = (
-        build_schema(graph.arrays, graph.profile) if asked and graph.arrays is not None else None
+        build_schema(graph.arrays, graph.profile)
+        if dimensions and graph.arrays is not None
+        else None
     )
-    for p in near if asked else ():
+    for p in near if dimensions else ():
         if schema is None:
-            unit = unit_said([*(text for text, _ in p.names), local_name(p.iri)])
+            unit = detect_unit([*(text for text, _ in p.names), get_local_name(p.iri)])
         else:
-            number = schema.number(p.iri)
-            unit = None if number is None else schema.unit(number)
-        if unit is not None and unit.dimension in asked:
-            said.append((p, unit))
-    if said:
-        listed = "; ".join(f"{short(p.iri)} in {_told(unit)}" for p, unit in said[:_UNITS])
-        yield f"units: {listed}"
+            number = schema.get_predicate_number(p.iri)
+            unit = None if number is None else schema.get_unit(number)
+        if unit is not None and unit.dimension in dimensions:
+            units.append((p, unit))
+    if units:
+        units_text = "; ".join(
+            f"{shorten(p.iri)} in {_format_unit(unit)}" for p, unit in units[:_MAX_UNITS]
+        )
+        yield f"units: {units_text}"
     for quantity in reading.quantities:
-        fits = [u for _, u in said if quantity.unit and u.dimension == quantity.unit.dimension]
-        if fits and quantity.unit is not None and quantity.value is not None:
-            number_text = plain(quantity.unit.converted(quantity.value, fits[0]))
-            asked_in = f"{plain(quantity.value)} {quantity.unit.name}"
-            if (told := f"{number_text} {_told(fits[0])}") != asked_in:
-                yield f"{asked_in} is {told}"
+        fitting_units = [
+            unit for _, unit in units if quantity.unit and unit.dimension == quantity.unit.dimension
+        ]
+        if fitting_units and quantity.unit is not None and quantity.value is not None:
+            number_text = format_number(quantity.unit.convert(quantity.value, fitting_units[0]))
+            original_text = f"{format_number(quantity.value)} {quantity.unit.name}"
+            if (
+                converted_text := f"{number_text} {_format_unit(fitting_units[0])}"
+            ) != original_text:
+                yield f"{original_text} is {converted_text}"
 
 
-def _times(
-    graph: KnowledgeGraph, near: Sequence[str], short: Callable[[str], str]
+def _write_times(
+    graph: KnowledgeGraph, near: Sequence[str], shorten: Callable[[str], str]
 ) -> Iterator[str]:
-    times = times_of(graph.profile, graph.arrays)
-    order = {iri: at for at, iri in enumerate(near)}
-    spans = [one for one in times.spans if one.start in order or one.end in order]
-    spans.sort(key=lambda one: min(order.get(one.start, len(order)), order.get(one.end, 0)))
+    times = find_temporal_predicates(graph.profile, graph.arrays)
+    ranks = {iri: at for at, iri in enumerate(near)}
+    spans = [span for span in times.spans if span.start in ranks or span.end in ranks]
+    spans.sort(key=lambda span: min(ranks.get(span.start, len(ranks)), ranks.get(span.end, 0)))
     if spans:
-        pairs = "; ".join(f"{short(one.start)} → {short(one.end)}" for one in spans[:_SPANS])
+        pairs = "; ".join(
+            f"{shorten(span.start)} → {shorten(span.end)}" for span in spans[:_MAX_SPANS]
+        )
         yield f"start → end: {pairs}"
         yield (
             "what has no end still holds; at a day it holds if it started by then and "
@@ -375,179 +444,220 @@ def _times(
         )
     if times.rank is not None:
         yield (
-            f"of several statements those with the best {short(times.rank)} count: Preferred, "
+            f"of several statements those with the best {shorten(times.rank)} count: Preferred, "
             "else Normal; never Deprecated"
         )
 
 
-def _told(unit: Unit) -> str:
+def _format_unit(unit: Unit) -> str:
     return f"{unit.scale:g} {unit.name}" if unit.scale != 1.0 else unit.name
 
 
 HEADING = "Schema: each class with its number of instances: its properties, → class of the object"
-_TERMS = 200  # classes and properties of a graph that is told whole, at most
-_HOLDERS = 3  # classes of a predicate that is told alone
-_ALSO = 3  # other predicates shown that are the same property
+_MAX_TERMS = 200  # classes and properties of a graph that is told whole, at most
+_MAX_SUBJECT_CLASSES = 3  # classes of a predicate that is told alone
+_MAX_VARIANTS = 3  # other predicates shown that are the same property
 
 
-async def whole_schema(context: Context, *, most: int) -> Shown | None:
-    """Return all classes with their properties, if so many tokens hold them."""
+async def render_full_schema(context: Context, *, max_tokens: int) -> RenderedText | None:
+    """Return all classes with their properties; None if that takes more than `max_tokens`."""
     profile = context.graph.profile
-    if not profile.predicates or len(profile.classes) + len(profile.predicates) > _TERMS:
+    if not profile.predicates or len(profile.classes) + len(profile.predicates) > _MAX_TERMS:
         return None
     terms = [*(c.iri for c in profile.classes), *(p.iri for p in profile.predicates)]
-    writer = await Writer.knowing(context, terms)
+    writer = await TermWriter.from_iris(context, terms)
     names = SchemaNames(writer, profile.classes, profile.predicates)
-    text = "\n".join(await asyncio.to_thread(lambda: list(names.lines())))
-    return Shown(text, tuple(writer.seen)) if estimated_tokens(text) <= most else None
+    text = "\n".join(await asyncio.to_thread(lambda: list(names.write_lines())))
+    return (
+        RenderedText(text, tuple(writer.written_iris))
+        if estimated_tokens(text) <= max_tokens
+        else None
+    )
 
 
-def named(
-    writer: Writer, predicates: Sequence[PredicateProfile], classes: Sequence[ClassProfile] = ()
+def write_schema_names(
+    writer: TermWriter, predicates: Sequence[PredicateProfile], classes: Sequence[ClassProfile] = ()
 ) -> Iterator[str]:
-    """Return the lines of some predicates with the classes that have them, and of more classes."""
-    ends = {iri for p in predicates for iri, _ in p.subject_classes[:_HOLDERS]}
-    ends |= {one.iri for one in classes}
-    every = [one for one in writer.context.graph.profile.classes if one.iri in ends]
-    return SchemaNames(writer, every, predicates).lines()
+    """Yield the lines of some predicates with their classes, and of further classes."""
+    ends = {iri for p in predicates for iri, _ in p.subject_classes[:_MAX_SUBJECT_CLASSES]}
+    ends |= {cls.iri for cls in classes}
+    shown_classes = [cls for cls in writer.context.graph.profile.classes if cls.iri in ends]
+    return SchemaNames(writer, shown_classes, predicates).write_lines()
 
 
-def naming(context: Context) -> str:
-    """Return in words which predicates hold the names of things, and which texts have languages.
+def describe_naming(context: Context) -> str:
+    """Describe which predicates hold names of entities, and which texts have languages.
 
-    Those by which the instances of some class are called come first, then other usual ones.
+    Predicates that label the instances of some class come first, then other usual ones.
     """
     profile = context.graph.profile
-    predicates, calling = profile.predicates, {c.name_predicate for c in profile.classes}
-    naming = sorted((p for p in predicates if p.naming), key=lambda p: p.iri not in calling)
-    named = [p for p in naming if p.iri in calling or p.iri in USUAL] or naming
-    told = [f"{context.graph.prefixes.shorten(p.iri)}{_tags(p.languages)}" for p in named[:4]]
-    others = dict(pair for p in predicates if not p.naming for pair in p.languages)
-    names = f"; names by {', '.join(told)}" if told else ""
-    return f"{names}{f'; other texts{_tags([*others.items()])}' if others else ''}"
+    predicates, label_predicates = profile.predicates, {c.name_predicate for c in profile.classes}
+    naming_predicates = sorted(
+        (p for p in predicates if p.naming), key=lambda p: p.iri not in label_predicates
+    )
+    main_predicates = [
+        p for p in naming_predicates if p.iri in label_predicates or p.iri in USUAL_PREDICATES
+    ] or naming_predicates
+    entries = [
+        f"{context.graph.prefixes.shorten(p.iri)}{_format_languages(p.languages)}"
+        for p in main_predicates[:4]
+    ]
+    other_languages = dict(pair for p in predicates if not p.naming for pair in p.languages)
+    naming_text = f"; names by {', '.join(entries)}" if entries else ""
+    return f"{naming_text}" + (
+        f"; other texts{_format_languages([*other_languages.items()])}" if other_languages else ""
+    )
 
 
-def _tags(languages: Sequence[tuple[str, int]]) -> str:
+def _format_languages(languages: Sequence[tuple[str, int]]) -> str:
     return "".join(f" @{name}" for name, _ in languages[:5])
 
 
-def also(writer: Writer, iri: str, variants: Sequence[str]) -> str:
-    """Return the variants of a property by what stands before the name that they share."""
+def format_variants(writer: TermWriter, iri: str, variants: Sequence[str]) -> str:
+    """Return the variants of a property as the prefixes before the name that they share."""
     name = iri.removeprefix(namespace_of(iri))
-    shorts = map(writer.short, variants[:_ALSO])
-    before = [short.removesuffix(name) if ":" in short else short for short in shorts]
-    return f" (also {', '.join(before)})" if before else ""
+    shorts = map(writer.write_short, variants[:_MAX_VARIANTS])
+    prefixes = [short.removesuffix(name) if ":" in short else short for short in shorts]
+    return f" (also {', '.join(prefixes)})" if prefixes else ""
 
 
 @dataclass(frozen=True, eq=False)
 class SchemaNames:
     """Writes classes and predicates of a graph by name."""
 
-    writer: Writer
+    writer: TermWriter
     classes: Sequence[ClassProfile]
     predicates: Sequence[PredicateProfile]
 
-    def lines(self) -> Iterator[str]:
-        """A line for each class with properties, the largest first; then of things of no class."""
-        own = self._properties
-        for c in self._known.values():
-            if c.iri in own or self._parents[c.iri] is None:
-                told = self._listed(own.get(c.iri, ()))
-                kinds = self._kinds(c)
-                yield f"{self._class(c)}{told and f': {told}'}{kinds and f'; kinds: {kinds}'}"
-        if "" in own:
-            yield f"things of no class: {self._listed(own[''])}"
+    def write_lines(self) -> Iterator[str]:
+        """Yield a line for each class with properties, the largest first, then untyped entities."""
+        properties = self._properties_by_class
+        for cls in self._classes_by_iri.values():
+            if cls.iri in properties or self._parents[cls.iri] is None:
+                property_text = self._format_properties(properties.get(cls.iri, ()))
+                kinds = self._format_subclasses(cls)
+                yield (
+                    f"{self._format_class(cls)}{property_text and f': {property_text}'}"
+                    f"{kinds and f'; kinds: {kinds}'}"
+                )
+        if "" in properties:
+            yield f"things of no class: {self._format_properties(properties[''])}"
 
     @cached_property
-    def _known(self) -> Mapping[str, ClassProfile]:
-        known = [c for c in self.classes if c.instances and not c.iri.startswith(SCHEMA_SPACES)]
-        return {c.iri: c for c in sorted(known, key=lambda c: (-c.instances, c.iri))}
+    def _classes_by_iri(self) -> Mapping[str, ClassProfile]:
+        populated_classes = [
+            c for c in self.classes if c.instances and not c.iri.startswith(SCHEMA_SPACES)
+        ]
+        return {c.iri: c for c in sorted(populated_classes, key=lambda c: (-c.instances, c.iri))}
 
     @cached_property
-    def _properties(self) -> Mapping[str, Sequence[PredicateProfile]]:
-        """By class, the predicates that stand there, the most direct one of each property."""
-        found: dict[str, list[PredicateProfile]] = defaultdict(list)
+    def _properties_by_class(self) -> Mapping[str, Sequence[PredicateProfile]]:
+        """Predicates by class, the most direct one of each property."""
+        properties: dict[str, list[PredicateProfile]] = defaultdict(list)
         for p in sorted(self.predicates, key=lambda p: (-p.triples, p.iri)):
-            for iri in self._holders(p) if p.iri in self._variants else ():
-                found[iri].append(p)
-        return found
+            for iri in self._find_subject_classes(p) if p.iri in self._variants else ():
+                properties[iri].append(p)
+        return properties
 
     @cached_property
     def _variants(self) -> Mapping[str, Sequence[str]]:
-        """By the predicates that are told, the others that are the same property."""
-        told = (p.iri for p in self.predicates if p.iri not in USUAL)
-        own = (iri for iri in told if not iri.startswith(SCHEMA_SPACES))
-        grouped = Variants(self.writer.context.graph.profile).grouped(own)
-        return {first: rest for first, *rest in grouped}
+        """Other predicates that are the same property, by the predicate that is shown."""
+        usable_iris = (p.iri for p in self.predicates if p.iri not in USUAL_PREDICATES)
+        domain_iris = (iri for iri in usable_iris if not iri.startswith(SCHEMA_SPACES))
+        grouped = PropertyVariants(self.writer.context.graph.profile).group(domain_iris)
+        return {first: variant_iris for first, *variant_iris in grouped}
 
-    def _holders(self, p: PredicateProfile) -> list[str]:
-        """The classes that a predicate leads from, none below one that has more of it; or ""."""
-        counted = {iri: n for iri, n in p.subject_classes if iri in self._known}
-        above = {iri: self._above[iri] & counted.keys() for iri in counted}
-        wide = {a for iri, listed in above.items() for a in listed if counted[iri] >= counted[a]}
-        return [iri for iri in counted if iri not in wide and above[iri] <= wide] or [""]
+    def _find_subject_classes(self, p: PredicateProfile) -> list[str]:
+        """Return the narrowest classes that a predicate leads from; `` for untyped entities."""
+        counts = {iri: n for iri, n in p.subject_classes if iri in self._classes_by_iri}
+        ancestors = {iri: self._ancestors[iri] & counts.keys() for iri in counts}
+        covering_ancestors = {
+            ancestor
+            for iri, ancestor_iris in ancestors.items()
+            for ancestor in ancestor_iris
+            if counts[iri] >= counts[ancestor]
+        }
+        return [
+            iri
+            for iri in counts
+            if iri not in covering_ancestors and ancestors[iri] <= covering_ancestors
+        ] or [""]
 
     @cached_property
-    def _above(self) -> Mapping[str, set[str]]:
-        """By class, all that it is a kind of, at any distance."""
-        return {iri: self._climbed(iri) for iri in self._known}
+    def _ancestors(self) -> Mapping[str, set[str]]:
+        """All superclasses by class, at any distance."""
+        return {iri: self._collect_ancestors(iri) for iri in self._classes_by_iri}
 
-    def _climbed(self, iri: str) -> set[str]:
-        found: set[str] = set()
-        rest = [iri]
-        while rest:
-            parents = set(self._known[rest.pop()].parents) & self._known.keys()
-            rest += parents - found
-            found |= parents
-        return found - {iri}
+    def _collect_ancestors(self, iri: str) -> set[str]:
+        ancestors: set[str] = set()
+        queue = [iri]
+        while queue:
+            parents = set(self._classes_by_iri[queue.pop()].parents) & self._classes_by_iri.keys()
+            queue += parents - ancestors
+            ancestors |= parents
+        return ancestors - {iri}
 
     @cached_property
     def _parents(self) -> Mapping[str, str | None]:
-        """By class, what it is a kind of; of two that are kinds of each other neither is."""
-        found: dict[str, str | None] = {}
-        for c in self._known.values():
-            parents = (iri for iri in c.parents if iri in self._known and iri != c.iri)
-            found[c.iri] = next((iri for iri in parents if c.iri not in self._above[iri]), None)
-        return found
+        """The superclass by class; None for two classes that are subclasses of each other."""
+        parent_by_class: dict[str, str | None] = {}
+        for c in self._classes_by_iri.values():
+            parents = (iri for iri in c.parents if iri in self._classes_by_iri and iri != c.iri)
+            parent_by_class[c.iri] = next(
+                (iri for iri in parents if c.iri not in self._ancestors[iri]), None
+            )
+        return parent_by_class
 
     @cached_property
-    def _below(self) -> Mapping[str | None, Sequence[ClassProfile]]:
-        """By class, its kinds."""
-        found: dict[str | None, list[ClassProfile]] = defaultdict(list)
-        for c in self._known.values():
-            found[self._parents[c.iri]].append(c)
-        return found
+    def _subclasses(self) -> Mapping[str | None, Sequence[ClassProfile]]:
+        """Direct subclasses by class."""
+        subclasses: dict[str | None, list[ClassProfile]] = defaultdict(list)
+        for c in self._classes_by_iri.values():
+            subclasses[self._parents[c.iri]].append(c)
+        return subclasses
 
-    def _kinds(self, c: ClassProfile) -> str:
-        below = self._below.get(c.iri, ())
-        bare = [one for one in below if one.iri not in self._properties]
-        inner = ((self._class(one), self._kinds(one)) for one in bare)
+    def _format_subclasses(self, parent: ClassProfile) -> str:
+        subclasses = self._subclasses.get(parent.iri, ())
+        without_properties = [cls for cls in subclasses if cls.iri not in self._properties_by_class]
+        inner = (
+            (self._format_class(cls), self._format_subclasses(cls)) for cls in without_properties
+        )
         return ", ".join(f"{name} ({kinds})" if kinds else name for name, kinds in inner)
 
-    def _class(self, c: ClassProfile) -> str:
-        above = self._parents[c.iri] if c.iri in self._properties else None
-        parent = f" (a {self.writer.short(above)})" if above else ""
+    def _format_class(self, c: ClassProfile) -> str:
+        superclass = self._parents[c.iri] if c.iri in self._properties_by_class else None
+        parent = f" (a {self.writer.write_short(superclass)})" if superclass else ""
         nameless = c.nary or (c.name_predicate is None and c.instances > 1)
         note = " (without label)" if nameless else ""
-        count = f" {c.instances:,}" if self.writer.context.shows_counts else ""
-        return f"{self.writer.iri(c.iri)}{count}{parent}{note}"
+        count = f" {c.instances:,}" if self.writer.context.can_show_counts else ""
+        return f"{self.writer.write_iri(c.iri)}{count}{parent}{note}"
 
-    def _listed(self, predicates: Sequence[PredicateProfile]) -> str:
-        """Properties, those behind the others that hold numbers or dates."""
-        listed: dict[str, list[str]] = {"": [], "numbers ": [], "dates ": []}
+    def _format_properties(self, predicates: Sequence[PredicateProfile]) -> str:
+        """Return properties, those with numbers or dates after the others."""
+        names_by_kind: dict[str, list[str]] = {"": [], "numbers ": [], "dates ": []}
         for p in predicates:
-            main = p.datatypes[0][0] if p.literal else ""
-            numbers, dates = main in NUMERIC_DATATYPES, main in DATE_DATATYPES
-            listed["numbers " if numbers else "dates " if dates else ""].append(self._property(p))
-        return "; ".join(f"{kind}{', '.join(names)}" for kind, names in listed.items() if names)
+            main_datatype = p.datatypes[0][0] if p.literal else ""
+            numbers, dates = main_datatype in NUMERIC_DATATYPES, main_datatype in DATE_DATATYPES
+            names_by_kind["numbers " if numbers else "dates " if dates else ""].append(
+                self._format_property(p)
+            )
+        return "; ".join(
+            f"{kind}{', '.join(names)}" for kind, names in names_by_kind.items() if names
+        )
 
-    def _property(self, p: PredicateProfile) -> str:
-        """A property, with its label if that tells more, and what it leads to unless to values."""
-        ends = ends_of(p, self.writer.context.graph.profile, inverse=False)
-        things = [iri for iri in ends if p.object_classes and not iri.startswith(SCHEMA_SPACES)]
+    def _format_property(self, p: PredicateProfile) -> str:
+        """Return a property, its label if that adds information, and the classes of its objects."""
+        ends = get_end_kinds(p, self.writer.context.graph.profile, inverse=False)
+        object_classes = [
+            iri for iri in ends if p.object_classes and not iri.startswith(SCHEMA_SPACES)
+        ]
         label = self.writer.labels.get(p.iri, "")
-        telling = tells_more(label, (p.iri, *things, *(iri for iri, _ in p.subject_classes)))
-        name = self.writer.iri(p.iri) if telling else self.writer.short(p.iri)
-        name += also(self.writer, p.iri, self._variants[p.iri]) + ("+" if p.transitive else "")
-        target = "|".join(map(self.writer.short, things)) or "things"
+        shows_label = is_informative_label(
+            label, (p.iri, *object_classes, *(iri for iri, _ in p.subject_classes))
+        )
+        name = self.writer.write_iri(p.iri) if shows_label else self.writer.write_short(p.iri)
+        name += format_variants(self.writer, p.iri, self._variants[p.iri]) + (
+            "+" if p.transitive else ""
+        )
+        target = "|".join(map(self.writer.write_short, object_classes)) or "things"
         return name if p.literal else f"{name} → {target}"

@@ -1,9 +1,9 @@
-"""Searches among names, values and nodes: in the whole graph, or at one place of a pattern.
+"""Search names, values and nodes: in the whole graph, or at one position of a pattern.
 
-In a pattern the query comes first and the text second: an index is searched within what a bounded
-query gave. What no index knows (values, nodes without a name) is ranked by its own words, as
-`askgraph.index.keyword` ranks names. If more fits than a query may give, or it takes too long, the
-best of the whole graph are tried.
+For a pattern, a limited query returns candidates first, and then an index is searched within them.
+Terms that no index knows (values, unnamed nodes) are ranked by their own words, in the way that
+`askgraph.index.keyword` ranks names. If there are too many candidates or the query takes too long,
+the best hits of the whole graph are tested.
 """
 
 import asyncio
@@ -19,24 +19,24 @@ from rapidfuzz.distance import Levenshtein
 
 from askgraph.errors import ErrorReply, MalformedReply, QueryError, QuerySyntaxError, TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.names import code_of
+from askgraph.graph.names import extract_code
 from askgraph.index import Hit, Resource
 from askgraph.index.names import folded, tokens
 from askgraph.methods.tools import Context
 from askgraph.methods.tools.hits import (
-    Found,
     HitLines,
+    SearchHit,
     Sort,
-    entity_lines,
-    found_anywhere,
-    found_of,
-    index_hits,
-    numbered,
-    property_lines,
+    format_entities,
+    format_properties,
+    parse_count,
+    search_graph,
+    search_index,
+    to_search_hit,
 )
-from askgraph.methods.tools.query_run import ready
-from askgraph.methods.tools.rendering import quoted
-from askgraph.methods.tools.terms import named_node, object_term
+from askgraph.methods.tools.query_run import prepare_query
+from askgraph.methods.tools.rendering import quote
+from askgraph.methods.tools.terms import resolve_iri, resolve_object
 from askgraph.sparql import Group, Pattern, variables_of, walk
 from askgraph.sparql.judge import checked
 from askgraph.sparql.parser import read
@@ -54,24 +54,24 @@ __all__ = [
     "search_property_of_entity",
 ]
 
-_LOOKED_AT = 50  # hits of an index that are ranked together with what it does not know
-_TRIED = 200  # hits of the whole graph that are tried where candidates are too many
-_PASSED = 5_000  # candidates among which nodes without a name are looked for
-_SAMPLED = 20
-_ABOUT = 4
-_PREFIX, _MISTYPED = 0.75, 0.5  # the score of a word that is begun, or a letter off
-_SHORTEST_MISTYPED = 4
-_CLIP = 60
-_LONGEST = 500
-_INSTEAD = 5  # candidates shown where none matches
-_SEARCH = Variable("search")
+_MAX_INDEX_HITS = 50  # hits of an index that are ranked together with what it does not know
+_MAX_TESTED_HITS = 200  # hits of the whole graph that are tried where candidates are too many
+_MAX_SCANNED_CANDIDATES = 5_000  # candidates among which nodes without a name are looked for
+_SAMPLE_SIZE = 20
+_MAX_NODE_TEXTS = 4
+_PREFIX_SCORE, _TYPO_SCORE = 0.75, 0.5  # the score of a word that is begun, or a letter off
+_MIN_TYPO_CHARACTERS = 4
+_MAX_QUOTED_CHARACTERS = 60
+_MAX_QUERY_CHARACTERS = 500
+_MAX_ALTERNATIVES = 5  # candidates shown where none matches
+_SEARCH_VARIABLE = Variable("search")
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """Terms that fit, with the number of solutions each, the most frequent first.
+class VariableCandidates:
+    """Terms that a variable may be, with their numbers of solutions, the most frequent first.
 
-    `trouble` says, in words, why they are not all; empty if they are.
+    `trouble` explains why terms are missing; empty if there are all.
     """
 
     where: Group
@@ -80,285 +80,334 @@ class Candidates:
     trouble: str = ""
 
 
-async def candidates_of(context: Context, where: Group, variable: Variable) -> Candidates:
-    """Ask what a variable of a pattern may be, for at most `limits.candidates` terms.
+async def fetch_variable_candidates(
+    context: Context, where: Group, variable: Variable
+) -> VariableCandidates:
+    """Fetch the terms that a variable of a pattern may be, at most `limits.candidates`.
 
-    Raises `QueryError`, and `ServiceError` if the endpoint cannot be reached at all.
+    Raises:
+        QueryError: the query is invalid.
+        ServiceError: the endpoint cannot be reached.
     """
-    most, seconds = context.limits.candidates, context.limits.timeout
+    max_terms, seconds = context.limits.candidates, context.limits.timeout
     query = (
         f"SELECT {variable} (COUNT(*) AS ?askgraph_n) WHERE {text_of(where)} "
-        f"GROUP BY {variable} ORDER BY DESC(?askgraph_n) LIMIT {most + 1}"
+        f"GROUP BY {variable} ORDER BY DESC(?askgraph_n) LIMIT {max_terms + 1}"
     )
     try:
-        result = await context.graph.endpoint.select(query, timeout=seconds, limit=most + 1)
+        result = await context.graph.endpoint.select(query, timeout=seconds, limit=max_terms + 1)
     except TimedOut:
-        return Candidates(where, variable, {}, f"to find what fits took longer than {seconds:g} s")
+        return VariableCandidates(
+            where, variable, {}, f"to find what fits took longer than {seconds:g} s"
+        )
     except (ErrorReply, MalformedReply) as problem:
-        return Candidates(where, variable, {}, f"what fits could not be found ({problem})")
-    terms = {term: numbered(count) for term, count in result.rows if term is not None}
-    cut = len(terms) > most or (result.truncated is not None and len(terms) >= _TRIED)
-    trouble = f"more than {min(most, len(terms)):,} things fit" if cut else ""
-    return Candidates(where, variable, terms, trouble)
+        return VariableCandidates(where, variable, {}, f"what fits could not be found ({problem})")
+    terms = {term: parse_count(count) for term, count in result.rows if term is not None}
+    is_cut = len(terms) > max_terms or (
+        result.truncated is not None and len(terms) >= _MAX_TESTED_HITS
+    )
+    trouble = f"more than {min(max_terms, len(terms)):,} things fit" if is_cut else ""
+    return VariableCandidates(where, variable, terms, trouble)
 
 
-async def found_within(
-    context: Context, candidates: Candidates, text: str, sort: Sort
-) -> list[Found]:
+async def search_candidates(
+    context: Context, candidates: VariableCandidates, text: str, sort: Sort
+) -> list[SearchHit]:
     """Return the candidates that match a text, best first; without a text the most frequent.
 
-    If they are not all known, the best hits of the whole graph that fit, then known ones.
+    If candidates are missing, the fitting hits of the whole graph come first.
     """
-    graph, terms, most = context.graph, candidates.terms, context.limits.hits
+    graph, terms, max_hits = context.graph, candidates.terms, context.limits.hits
     if not text:
-        return await asyncio.to_thread(_frequent, graph, dict(islice(terms.items(), most)), sort)
-    found = await asyncio.to_thread(_matching, context, terms, text, sort)
+        return await asyncio.to_thread(
+            _list_frequent, graph, dict(islice(terms.items(), max_hits)), sort
+        )
+    matches = await asyncio.to_thread(_match_candidates, context, terms, text, sort)
     if candidates.trouble:
-        hits = await asyncio.to_thread(_hits_anywhere, graph, text, sort)
-        fitting = await _fitting(context, candidates, [hit.term for hit in hits])
-        fits = [hit for hit in hits if hit.term in fitting]
-        return [*fits, *(one for one in found if one.term not in fitting)][:most]
-    if found or sort == "properties":
-        return found
-    return await _found_by_content(context, candidates, text)
+        hits = await asyncio.to_thread(_search_whole_graph, graph, text, sort)
+        fitting_terms = await _filter_fitting(context, candidates, [hit.term for hit in hits])
+        fitting_hits = [hit for hit in hits if hit.term in fitting_terms]
+        return [*fitting_hits, *(match for match in matches if match.term not in fitting_terms)][
+            :max_hits
+        ]
+    if matches or sort == "properties":
+        return matches
+    return await _search_contents(context, candidates, text)
 
 
-def _frequent(graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort) -> list[Found]:
-    """Candidates by their number; what an index calls nodes without a label goes with them."""
-    found = []
+def _list_frequent(graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort) -> list[SearchHit]:
+    """Return candidates with their numbers, and an index's text for nodes without a label."""
+    hits = []
     for term, count in terms.items():
-        known = _known_as(graph, term, sort)
-        trimmed = known and replace(known, synonyms=(max(known.names, key=len),), infos=())
-        found.append(Found(term, trimmed, note=_times(count)))
-    return found
+        resource = _find_resource(graph, term, sort)
+        short_resource = resource and replace(
+            resource, synonyms=(max(resource.names, key=len),), infos=()
+        )
+        hits.append(SearchHit(term, short_resource, note=_format_count(count)))
+    return hits
 
 
-def _hits_anywhere(graph: KnowledgeGraph, text: str, sort: Sort) -> list[Found]:
-    """Many hits of the whole graph, things and values alike, in turn."""
+def _search_whole_graph(graph: KnowledgeGraph, text: str, sort: Sort) -> list[SearchHit]:
+    """Return many hits of the whole graph, alternating between entities and values."""
     keys = ("entities", "literals") if sort == "entities" else (sort,)
-    listed = [index_hits(graph, key, text, _TRIED // len(keys)) for key in keys]
-    return [found_of(one) for row in zip_longest(*listed) for one in row if one is not None]
+    hits_by_index = [search_index(graph, key, text, _MAX_TESTED_HITS // len(keys)) for key in keys]
+    return [
+        to_search_hit(hit) for row in zip_longest(*hits_by_index) for hit in row if hit is not None
+    ]
 
 
-async def _fitting(
-    context: Context, candidates: Candidates, terms: Sequence[Term]
+async def _filter_fitting(
+    context: Context, candidates: VariableCandidates, terms: Sequence[Term]
 ) -> frozenset[Term]:
-    """Those of a few terms that fit: a question that is quick if the open one is not."""
-    named = [str(term) for term in terms if not isinstance(term, BlankNode)]
-    if not named:
+    """Return which of a few terms fit; this query is quick even if the open one is not."""
+    term_texts = [str(term) for term in terms if not isinstance(term, BlankNode)]
+    if not term_texts:
         return frozenset()
     query = (
         f"SELECT DISTINCT {candidates.variable} WHERE {{ VALUES {candidates.variable} "
-        f"{{ {' '.join(named)} }} {text_of(candidates.where)} }} LIMIT {len(named)}"
+        f"{{ {' '.join(term_texts)} }} {text_of(candidates.where)} }} LIMIT {len(term_texts)}"
     )
     result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
     return frozenset(term for (term,) in result.rows if term is not None)
 
 
-def _matching(context: Context, terms: Mapping[Term, int], text: str, sort: Sort) -> list[Found]:
-    """The candidates that match by their own words or by an index, best first."""
+def _match_candidates(
+    context: Context, terms: Mapping[Term, int], text: str, sort: Sort
+) -> list[SearchHit]:
+    """Return the candidates that match by their own words or in an index, best first."""
     graph = context.graph
-    known: dict[Term, Hit[Resource]] = {}
-    for key, ids in _ids(graph, terms, sort, text).items():
-        for hit in index_hits(graph, key, text, _LOOKED_AT, list(ids)):
-            known.setdefault(ids[hit.item.iri], hit)
+    hit_by_term: dict[Term, Hit[Resource]] = {}
+    for key, ids in _map_index_ids(graph, terms, sort, text).items():
+        for hit in search_index(graph, key, text, _MAX_INDEX_HITS, list(ids)):
+            hit_by_term.setdefault(ids[hit.item.iri], hit)
 
-    def texts(term: Term) -> tuple[str, ...]:
-        if term in known:
-            return known[term].item.names
+    def list_texts(term: Term) -> tuple[str, ...]:
+        if term in hit_by_term:
+            return hit_by_term[term].item.names
         if isinstance(term, NamedNode):
             return (words_of_local_name(term.value),)
         return (term.value,) if isinstance(term, Literal) else ()
 
-    scores = dict(zip(terms, keyword_scores(text, list(map(texts, terms))), strict=True))
-    places = {term: at for at, term in enumerate(known)}
-    found = [term for term in terms if scores[term] > 0 or term in places]
-    found.sort(key=lambda term: (-scores[term], places.get(term, len(places)), -terms[term]))
+    scores = dict(zip(terms, score_keywords(text, list(map(list_texts, terms))), strict=True))
+    ranks = {term: at for at, term in enumerate(hit_by_term)}
+    matches = [term for term in terms if scores[term] > 0 or term in ranks]
+    matches.sort(key=lambda term: (-scores[term], ranks.get(term, len(ranks)), -terms[term]))
     return [
-        replace(found_of(known[term]), term=term, note=_times(terms[term]))
-        if term in known
-        else Found(term, note=_times(terms[term]))
-        for term in found[: context.limits.hits]
+        replace(to_search_hit(hit_by_term[term]), term=term, note=_format_count(terms[term]))
+        if term in hit_by_term
+        else SearchHit(term, note=_format_count(terms[term]))
+        for term in matches[: context.limits.hits]
     ]
 
 
-def _ids(
+def _map_index_ids(
     graph: KnowledgeGraph, terms: Mapping[Term, int], sort: Sort, text: str
 ) -> dict[str, dict[str, Term]]:
-    """By index, the ids that it may know the terms by."""
-    literals: dict[str, Term] = {str(one): one for one in terms if isinstance(one, Literal)}
-    iris: dict[str, Term] = {one.value: one for one in terms if isinstance(one, NamedNode)}
+    """Return the terms by the ids that each index may have for them."""
+    term_by_literal: dict[str, Term] = {
+        str(node): node for node in terms if isinstance(node, Literal)
+    }
+    term_by_iri: dict[str, Term] = {
+        node.value: node for node in terms if isinstance(node, NamedNode)
+    }
     if sort == "entities":
-        return {"entities": iris, "literals": literals}
+        return {"entities": term_by_iri, "literals": term_by_literal}
     # An index may know properties under the namespace of another variant.
-    first = [hit.item.iri for hit in index_hits(graph, "properties", text, _SAMPLED)]
+    hit_iris = [hit.item.iri for hit in search_index(graph, "properties", text, _SAMPLE_SIZE)]
     aliases = {
         space + code[1]: term
-        for space in {namespace_of(iri) for iri in first if code_of(iri) is not None}
-        for iri, term in reversed(iris.items())
-        if (code := code_of(iri)) is not None and urlsplit(space).netloc == code[0]
+        for space in {namespace_of(iri) for iri in hit_iris if extract_code(iri) is not None}
+        for iri, term in reversed(term_by_iri.items())
+        if (code := extract_code(iri)) is not None and urlsplit(space).netloc == code[0]
     }
-    return {"properties": {**aliases, **iris}}
+    return {"properties": {**aliases, **term_by_iri}}
 
 
-def _known_as(graph: KnowledgeGraph, term: Term, sort: Sort) -> Resource | None:
-    """What an index that can be asked for an id knows of a term."""
-    find = getattr(graph.indices.get(sort), "find", None)
-    known: Resource | None = find(term.value) if find and isinstance(term, NamedNode) else None
-    return known
+def _find_resource(graph: KnowledgeGraph, term: Term, sort: Sort) -> Resource | None:
+    """Return the entry of a term in an index that can be queried by id."""
+    find_by_id = getattr(graph.indices.get(sort), "find", None)
+    resource: Resource | None = (
+        find_by_id(term.value) if find_by_id and isinstance(term, NamedNode) else None
+    )
+    return resource
 
 
-def _times(count: int) -> str:
+def _format_count(count: int) -> str:
     return f"{count:,}× here" if count > 1 else ""
 
 
-async def _found_by_content(context: Context, candidates: Candidates, text: str) -> list[Found]:
-    """Nodes without a name of their own, by their values and by the names of what they link.
+async def _search_contents(
+    context: Context, candidates: VariableCandidates, text: str
+) -> list[SearchHit]:
+    """Search unnamed nodes by their values and by the names of the nodes that they link.
 
-    None if there are too many of them.
+    The result is empty if there are too many such nodes.
     """
 
-    def nameless() -> list[Term]:
+    def list_unnamed() -> list[Term]:
         nodes = (term for term in candidates.terms if not isinstance(term, Literal))
-        unknown = (node for node in nodes if _known_as(context.graph, node, "entities") is None)
-        return list(islice(unknown, _TRIED + 1)) if len(candidates.terms) <= _PASSED else []
+        unknown = (
+            node for node in nodes if _find_resource(context.graph, node, "entities") is None
+        )
+        return (
+            list(islice(unknown, _MAX_TESTED_HITS + 1))
+            if len(candidates.terms) <= _MAX_SCANNED_CANDIDATES
+            else []
+        )
 
-    nodes = await asyncio.to_thread(nameless)
-    if not 0 < len(nodes) <= _TRIED:
+    nodes = await asyncio.to_thread(list_unnamed)
+    if not 0 < len(nodes) <= _MAX_TESTED_HITS:
         return []
     variable = candidates.variable
     where = f"VALUES {variable} {{ {' '.join(map(str, nodes))} }}"
     if any(isinstance(node, BlankNode) for node in nodes):
         where = text_of(candidates.where)
     naming = [f"<{p.iri}>" for p in context.graph.profile.predicates if p.naming]
-    named = f"?askgraph_y ?askgraph_q ?askgraph_t VALUES ?askgraph_q {{ {' '.join(naming)} }}"
+    name_pattern = (
+        f"?askgraph_y ?askgraph_q ?askgraph_t VALUES ?askgraph_q {{ {' '.join(naming)} }}"
+    )
     parts = [
         f"{variable} ?askgraph_p ?askgraph_t FILTER(isLiteral(?askgraph_t))",
-        f"{variable} ?askgraph_p ?askgraph_y . {named}",
+        f"{variable} ?askgraph_p ?askgraph_y . {name_pattern}",
     ]
     query = (
         f"SELECT DISTINCT {variable} ?askgraph_t WHERE {{ "
         f"{' UNION '.join(f'{{ {where} {part} }}' for part in parts)} }} "
-        f"LIMIT {_TRIED * _SAMPLED}"
+        f"LIMIT {_MAX_TESTED_HITS * _SAMPLE_SIZE}"
     )
     result = await context.graph.endpoint.select(query, timeout=context.limits.timeout)
     texts: dict[NamedNode | BlankNode, list[str]] = {}
     for node, value in result.rows:
         if isinstance(node, NamedNode | BlankNode) and isinstance(value, Literal):
             texts.setdefault(node, []).append(value.value)
-    scores = keyword_scores(text, [(*own, " ".join(own)) for own in texts.values()])
+    scores = score_keywords(
+        text, [(*node_texts, " ".join(node_texts)) for node_texts in texts.values()]
+    )
     ranked = sorted(zip(scores, texts, strict=True), key=lambda pair: -pair[0])
     return [
-        Found(node, Resource(node.value, ", ".join(texts[node][:_ABOUT])), nameless=True)
+        SearchHit(
+            node, Resource(node.value, ", ".join(texts[node][:_MAX_NODE_TEXTS])), is_nameless=True
+        )
         for score, node in ranked[: context.limits.hits]
         if score
     ]
 
 
-def keyword_scores(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
-    """Return for each thing the score of the best of its texts; 0 if nothing matches."""
-    keywords = tuple(dict.fromkeys(_words(search)))
+def score_keywords(search: str, texts: Sequence[Sequence[str]]) -> list[float]:
+    """Return the score of the best text of each item; 0 if no keyword matches."""
+    keywords = tuple(dict.fromkeys(_split_words(search)))
 
-    def match(keyword: str, words: Sequence[str]) -> float:
+    def match_exactly(keyword: str, words: Sequence[str]) -> float:
         # A script without spaces has a sentence for a word: any part of it may be meant.
-        inside = not keyword.isascii()
-        begun = any(word.startswith(keyword) or (inside and keyword in word) for word in words)
-        return 1.0 if keyword in words else _PREFIX if begun else 0.0
+        has_substrings = not keyword.isascii()
+        is_prefix = any(
+            word.startswith(keyword) or (has_substrings and keyword in word) for word in words
+        )
+        return 1.0 if keyword in words else _PREFIX_SCORE if is_prefix else 0.0
 
-    def nearly(keyword: str, words: Sequence[str]) -> float:
-        near = (Levenshtein.distance(keyword, word, score_cutoff=1) <= 1 for word in words)
-        return _MISTYPED if len(keyword) >= _SHORTEST_MISTYPED and any(near) else 0.0
+    def match_with_typo(keyword: str, words: Sequence[str]) -> float:
+        typo_matches = (Levenshtein.distance(keyword, word, score_cutoff=1) <= 1 for word in words)
+        return _TYPO_SCORE if len(keyword) >= _MIN_TYPO_CHARACTERS and any(typo_matches) else 0.0
 
     scores: list[float] = []
-    for score in (match, nearly):
+    for score in (match_exactly, match_with_typo):
         scores = [
-            max((sum(score(key, _words(text)) for key in keywords) for text in own), default=0.0)
-            for own in texts
+            max(
+                (
+                    sum(score(keyword, _split_words(text)) for keyword in keywords)
+                    for text in item_texts
+                ),
+                default=0.0,
+            )
+            for item_texts in texts
         ]
         if any(scores):
             break
     return scores
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _split_words(text: str) -> tuple[str, ...]:
     return tokens(text) or tuple(folded(text).split())
 
 
-async def searched(context: Context, text: str, sort: Sort) -> Observation:
+async def search_by_name(context: Context, text: str, sort: Sort) -> Observation:
     """Search the whole graph for a text."""
     text = _clean(text)
     if not text:
         return Observation("search for what? The text is empty", failed=True)
-    found = await found_anywhere(context, text, sort)
-    if not found:
+    hits = await search_graph(context, text, sort)
+    if not hits:
         missing = "" if sort in context.graph.indices else f" (this graph has no index of {sort})"
         return Observation(
-            f"nothing found for {_quoted(text)}. Try other words, fewer words, the singular, "
+            f"nothing found for {_quote(text)}. Try other words, fewer words, the singular, "
             f"a synonym, or the name in another language{missing}"
         )
-    page = await shown(context, found, sort)
-    return Observation("\n".join(page.lines), page.seen)
+    hit_lines = await format_hits(context, hits, sort)
+    return Observation("\n".join(hit_lines.lines), hit_lines.iris)
 
 
-async def searched_within(
-    context: Context, where: Group, variable: Variable, text: str, sort: Sort, *, what: str
+async def search_variable(
+    context: Context, where: Group, variable: Variable, text: str, sort: Sort, *, noun: str
 ) -> Observation:
-    """Search what a variable of a pattern may be; `what` names that, as `objects of wdt:P31`."""
+    """Search the terms that a variable of a pattern may be.
+
+    `noun` describes them, such as `objects of wdt:P31`.
+    """
     text = _clean(text)
-    candidates = await candidates_of(context, where, variable)
+    candidates = await fetch_variable_candidates(context, where, variable)
     if not candidates.terms and not candidates.trouble:
-        return Observation(f"there are no {what}")
-    found = await found_within(context, candidates, text, sort)
-    every = f"{len(candidates.terms):,} {what}"
+        return Observation(f"there are no {noun}")
+    hits = await search_candidates(context, candidates, text, sort)
+    total_text = f"{len(candidates.terms):,} {noun}"
     if not text:
-        few = len(found) < len(candidates.terms)
-        most = f", the {len(found)} most frequent" if few else ""
+        is_cut = len(hits) < len(candidates.terms)
+        suffix = f", the {len(hits)} most frequent" if is_cut else ""
         trouble = f"{candidates.trouble}: " if candidates.trouble else ""
-        head = f"{trouble}{every}{most}:" if found else f"{what}: {candidates.trouble}"
+        head = f"{trouble}{total_text}{suffix}:" if hits else f"{noun}: {candidates.trouble}"
     elif candidates.trouble:
-        tried = f"{what}: {candidates.trouble}; so {_quoted(text)} was searched in the whole graph"
-        fits = f"{len(found)} that fit were found:" if found else "none of the best hits fits"
-        head = f"{tried}, and {fits}"
-    elif not found:
-        head = f"none of the {every} matches {_quoted(text)}; the most frequent are:"
+        prefix = f"{noun}: {candidates.trouble}; so {_quote(text)} was searched in the whole graph"
+        hit_text = f"{len(hits)} that fit were found:" if hits else "none of the best hits fits"
+        head = f"{prefix}, and {hit_text}"
+    elif not hits:
+        head = f"none of the {total_text} matches {_quote(text)}; the most frequent are:"
     else:
-        more = " best matches" if len(found) >= context.limits.hits else " matching"
-        head = f"{every}, {len(found)}{more} for {_quoted(text)}:"
-    if not found and not candidates.trouble:
-        found = (await found_within(context, candidates, "", sort))[:_INSTEAD]
-    page = await shown(context, found, sort)
-    return Observation("\n".join([head, *page.lines]), page.seen)
+        match_text = " best matches" if len(hits) >= context.limits.hits else " matching"
+        head = f"{total_text}, {len(hits)}{match_text} for {_quote(text)}:"
+    if not hits and not candidates.trouble:
+        hits = (await search_candidates(context, candidates, "", sort))[:_MAX_ALTERNATIVES]
+    hit_lines = await format_hits(context, hits, sort)
+    return Observation("\n".join([head, *hit_lines.lines]), hit_lines.iris)
 
 
-async def shown(context: Context, found: Sequence[Found], sort: Sort) -> HitLines:
-    """Show hits as what they are."""
-    if not found:
+async def format_hits(context: Context, hits: Sequence[SearchHit], sort: Sort) -> HitLines:
+    """Format hits as lines."""
+    if not hits:
         return HitLines()
-    return await (property_lines if sort == "properties" else entity_lines)(context, found)
+    return await (format_properties if sort == "properties" else format_entities)(context, hits)
 
 
 def _clean(text: str) -> str:
-    """A text as an index takes it: halves of characters out, nothing beyond what a name has."""
-    return " ".join(text[:_LONGEST].encode(errors="replace").decode().split())
+    """Return a text without lone surrogates, clipped to the length of a name."""
+    return " ".join(text[:_MAX_QUERY_CHARACTERS].encode(errors="replace").decode().split())
 
 
-def _quoted(text: str) -> str:
-    return quoted(text, _CLIP)
+def _quote(text: str) -> str:
+    return quote(text, _MAX_QUOTED_CHARACTERS)
 
 
 async def search_entity(context: Context, query: Annotated[str, "name or keywords"]) -> Observation:
     """Find entities and classes by name.
 
-    If few have the name, literal values that hold it too, with a subject that has the value.
+    If few match, literals that contain the name are added, each with a subject.
     """
-    return await searched(context, query, "entities")
+    return await search_by_name(context, query, "entities")
 
 
 async def search_property(
     context: Context, query: Annotated[str, "name or keywords"]
 ) -> Observation:
     """Find properties by name."""
-    return await searched(context, query, "properties")
+    return await search_by_name(context, query, "properties")
 
 
 async def search_property_of_entity(
@@ -367,20 +416,20 @@ async def search_property_of_entity(
     query: Annotated[str, "keywords; empty: most frequent"] = "",
 ) -> Observation:
     """Search among the properties of an entity, in both directions."""
-    node = NamedNode(await named_node(context, entity))
-    search, other = _SEARCH, Variable("other")
+    node = NamedNode(await resolve_iri(context, entity))
+    search, other_end = _SEARCH_VARIABLE, Variable("other")
     short = context.graph.prefixes.shorten(node.value)
-    leaving, coming = await asyncio.gather(
+    outgoing, incoming = await asyncio.gather(
         *(
-            searched_within(context, Group((pattern,)), search, query, "properties", what=what)
-            for pattern, what in (
-                (Pattern(node, search, other), f"properties from {short}"),
-                (Pattern(other, search, node), f"properties to {short}"),
+            search_variable(context, Group((pattern,)), search, query, "properties", noun=noun)
+            for pattern, noun in (
+                (Pattern(node, search, other_end), f"properties from {short}"),
+                (Pattern(other_end, search, node), f"properties to {short}"),
             )
         )
     )
-    text = f"{leaving.text}\n{coming.text}"
-    return Observation(text, tuple(dict.fromkeys([node.value, *leaving.seen, *coming.seen])))
+    text = f"{outgoing.text}\n{incoming.text}"
+    return Observation(text, tuple(dict.fromkeys([node.value, *outgoing.seen, *incoming.seen])))
 
 
 async def search_object_of_property(
@@ -390,12 +439,12 @@ async def search_object_of_property(
 ) -> Observation:
     """Search among the objects of a property: entities and literal values.
 
-    Literals are shown as a query has to write them.
+    Literals are written as in SPARQL.
     """
-    iri = await named_node(context, property, sort="properties")
-    where = Group((Pattern(Variable("subject"), NamedNode(iri), _SEARCH),))
-    what = f"objects of {context.graph.prefixes.shorten(iri)}"
-    return await searched_within(context, where, _SEARCH, query, "entities", what=what)
+    iri = await resolve_iri(context, property, sort="properties")
+    where = Group((Pattern(Variable("subject"), NamedNode(iri), _SEARCH_VARIABLE),))
+    noun = f"objects of {context.graph.prefixes.shorten(iri)}"
+    return await search_variable(context, where, _SEARCH_VARIABLE, query, "entities", noun=noun)
 
 
 async def search_autocomplete(
@@ -405,22 +454,25 @@ async def search_autocomplete(
 ) -> Observation:
     """Search among what ?search may be in a query.
 
-    Only its patterns count; columns, order and limits are passed over (GRASP, arXiv 2507.08107,
-    section 3.3, S_A). Raises `QueryError` if it is no SELECT or does not use ?search.
+    Only its patterns count; columns, order and limits are ignored (GRASP, arXiv 2507.08107, section
+    3.3, S_A).
+
+    Raises:
+        QueryError: the query is no SELECT or does not use ?search.
     """
     try:
-        tree = read(checked(ready(context, sparql).query).text)
+        tree = read(checked(prepare_query(context, sparql).query).text)
     except QuerySyntaxError as problem:
         raise QueryError(f"{problem}; write it as SELECT ?search WHERE {{ … }}") from problem
     if tree.form != "SELECT":
         raise QueryError(f"a SELECT query is wanted, not {tree.form}")
-    if _SEARCH not in set(variables_of(tree.where)):
+    if _SEARCH_VARIABLE not in set(variables_of(tree.where)):
         raise QueryError("no pattern uses ?search: write it where the thing looked for would stand")
     patterns = (node for node in walk(tree.where) if isinstance(node, Pattern))
-    is_property = any(pattern.predicate == _SEARCH for pattern in patterns)
+    is_property = any(pattern.predicate == _SEARCH_VARIABLE for pattern in patterns)
     sort: Sort = "properties" if is_property else "entities"
-    return await searched_within(
-        context, tree.where, _SEARCH, query, sort, what="candidates for ?search"
+    return await search_variable(
+        context, tree.where, _SEARCH_VARIABLE, query, sort, noun="candidates for ?search"
     )
 
 
@@ -437,32 +489,37 @@ async def search_constrained(
 ) -> Observation:
     """Find entities, classes or values (subject, object) or properties, with IRIs as constraints.
 
-    Those that stand at `position` in triples with the constraints given; without any, all. An
-    object may be a literal too. Without constraints a name is needed.
-    Raises `QueryError` for a constraint at `position` itself, and for what names nothing.
+    The results stand at `position` in triples with the given constraints; without any, in the whole
+    graph, which requires a name. An object may also be a literal.
+
+    Raises:
+        QueryError: a constraint at `position` itself, or an unknown name.
     """
-    given = {"subject": subject, "property": property, "object": object}
-    kept = {place: text for place, text in given.items() if text and text.strip()}
-    if position in kept:
+    texts_by_role = {"subject": subject, "property": property, "object": object}
+    constraints = {role: text for role, text in texts_by_role.items() if text and text.strip()}
+    if position in constraints:
         raise QueryError(
-            f"{position} is what to find, so it cannot be given as {kept[position][:80]!r}; leave "
+            f"{position} is what to find, so it cannot be given as "
+            f"{constraints[position][:80]!r}; leave "
             "it out, or choose another position"
         )
     sort: Sort = "properties" if position == "property" else "entities"
-    if not kept:
-        return await searched(context, query, sort)
+    if not constraints:
+        return await search_by_name(context, query, sort)
     nodes: dict[str, NamedNode | Literal] = {}
-    for place, text in kept.items():
-        if place == "object":
-            nodes[place] = await object_term(context, text)
+    for role, text in constraints.items():
+        if role == "object":
+            nodes[role] = await resolve_object(context, text)
         else:
-            nodes[place] = NamedNode(
-                await named_node(context, text, sort="properties" if place == "property" else "")
+            nodes[role] = NamedNode(
+                await resolve_iri(context, text, sort="properties" if role == "property" else "")
             )
-    at, predicate, end = (nodes.get(place, Variable(place)) for place in given)
+    start, predicate, end = (nodes.get(role, Variable(role)) for role in texts_by_role)
     assert not isinstance(predicate, Literal)
     shorten = context.graph.prefixes.shorten
-    texts = (shorten(n.value) if isinstance(n, NamedNode) else str(n) for n in nodes.values())
-    what = f"{_PLURAL[position]} of {' '.join(texts)}"
-    where = Group((Pattern(at, predicate, end),))
-    return await searched_within(context, where, Variable(position), query, sort, what=what)
+    texts = (
+        shorten(node.value) if isinstance(node, NamedNode) else str(node) for node in nodes.values()
+    )
+    noun = f"{_PLURAL[position]} of {' '.join(texts)}"
+    where = Group((Pattern(start, predicate, end),))
+    return await search_variable(context, where, Variable(position), query, sort, noun=noun)

@@ -1,8 +1,8 @@
-"""Writers of queries from a question and the terms that these may name: grown, or by a model.
+"""Writers of queries from a question and a list of terms: with graph search, or with a model.
 
-`write` gives up to `n` different queries, most believed first, in SPARQL. They name no IRI and no
-literal but those listed, numbers and dates of the question, and the terms of RDF and RDFS. Nothing
-is run.
+`write` returns up to `n` different SPARQL queries, most likely first. They contain no IRI and no
+literal except the listed terms, numbers and dates of the question, and the terms of RDF and RDFS.
+No query is run.
 """
 
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from askgraph.index.names import Kind
 
 
 @dataclass(frozen=True)
-class Listed:
-    """A term that a query may name: what a question was linked to, or what comes near.
+class ListedTerm:
+    """A term that a query may contain: linked to the question, or retrieved as similar.
 
     `target` is an IRI, or a literal as N-Triples text. `positions` are the question's tokens that
-    mean it, none if it was only retrieved; `score` says how well they fit (0–1).
+    mention it, empty if it was only retrieved; `score` is how well they match (0–1).
     """
 
     kind: Kind
@@ -28,7 +28,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A query in SPARQL and its log-probability (natural logarithm; None if nobody tells)."""
+    """A SPARQL query and its log-probability (natural logarithm; None if unknown)."""
 
     query: str
     score: float | None = None

@@ -1,11 +1,11 @@
-"""A language model that writes queries from references, and the grammar that holds it to them."""
+"""A language model that writes queries from references, and the grammar that constrains it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import similar_examples
+from askgraph.graph.examples import rank_examples
 from askgraph.index.names import Kind
 from askgraph.llm import (
     Assistant,
@@ -17,11 +17,18 @@ from askgraph.llm import (
     completed,
 )
 from askgraph.llm.structured import takes_grammar
-from askgraph.methods.writing import Hypothesis, Listed
-from askgraph.methods.writing.prompt import IT, MULTI_HOP, SINGLE_HOP, THEN, messages, query_in
+from askgraph.methods.writing import Hypothesis, ListedTerm
+from askgraph.methods.writing.prompt import (
+    IT,
+    MULTI_HOP,
+    SINGLE_HOP,
+    THEN,
+    build_messages,
+    parse_query,
+)
 from askgraph.methods.writing.references import (
-    ALWAYS,
-    CASTS,
+    ALWAYS_ALLOWED,
+    CAST_DATATYPES,
     PLAIN,
     REFERENCES,
     SEPARATOR,
@@ -31,22 +38,24 @@ from askgraph.sparql.judge import checked
 from askgraph.sparql.rewrite.canonical import canonical_query
 from askgraph.trace import Question
 
-_DEPTH = 3  # groups within groups
-_LEVELS = 4  # operations within operations
+_MAX_GROUP_DEPTH = 3  # groups within groups
+_MAX_OPERATION_DEPTH = 4  # operations within operations
 
 
-_TEMPERATURE = 0.7  # of several replies
-_TOKENS = 300  # of a reply at most
-_ONE = (
+_SAMPLING_TEMPERATURE = 0.7  # of several replies
+_MAX_REPLY_TOKENS = 300  # of a reply at most
+_UNARY_FUNCTIONS = (
     "STR LANG DATATYPE ABS CEIL FLOOR ROUND YEAR MONTH DAY HOURS MINUTES SECONDS STRLEN UCASE "
     "LCASE ISIRI ISLITERAL ISBLANK ISNUMERIC IRI"
 ).split()
-_TWO = "CONTAINS STRSTARTS STRENDS LANGMATCHES STRBEFORE STRAFTER SAMETERM REGEX SUBSTR".split()
-_THREE = "IF REGEX SUBSTR REPLACE".split()
-_MANY = "COALESCE CONCAT".split()
-_AGGREGATED = '("COUNT" | "SUM" | "AVG" | "MIN" | "MAX" | "SAMPLE")'
+_BINARY_FUNCTIONS = (
+    "CONTAINS STRSTARTS STRENDS LANGMATCHES STRBEFORE STRAFTER SAMETERM REGEX SUBSTR".split()
+)
+_TERNARY_FUNCTIONS = "IF REGEX SUBSTR REPLACE".split()
+_VARIADIC_FUNCTIONS = "COALESCE CONCAT".split()
+_AGGREGATE_RULE = '("COUNT" | "SUM" | "AVG" | "MIN" | "MAX" | "SAMPLE")'
 _OPERATORS = "= != < > <= >= + - * / && ||".split()
-_TIMES = {
+_TIME_RULES = {
     "date": "day",
     "dateTime": 'day ("T" clock ("." [0-9]{1,6})? zone?)?',
     "gYear": "year",
@@ -54,7 +63,7 @@ _TIMES = {
     "time": "clock",
     "duration": '"P" ([1-9] [0-9]{0,3} [YMD]){1,3}',
 }
-_FIXED = rf"""
+_FIXED_RULES = rf"""
 select ::= "SELECT " "DISTINCT "? columns " WHERE " group0 grouping? order? limit
 ask ::= "ASK WHERE " group0
 columns ::= column (" " column){{0,9}}
@@ -65,7 +74,7 @@ limit ::= (" LIMIT " count)? (" OFFSET " count)?
 named ::= "(" expr1 " AS " var ")"
 condition ::= exprop0 | "(" exprcall0 ")"
 total ::= headop0 | "(" (headcall0 | aggregate) ")"
-aggregate ::= "COUNT(*)" | {_AGGREGATED} "(" "DISTINCT "? expr2 ")" | joined
+aggregate ::= "COUNT(*)" | {_AGGREGATE_RULE} "(" "DISTINCT "? expr2 ")" | joined
 joined ::= "GROUP_CONCAT(" "DISTINCT "? expr2 "; SEPARATOR=\"{SEPARATOR}\")"
 pattern ::= typed | node " " (link | var | path0) " " (node | literal) " ."
 var ::= "?v" "1"? [0-9]
@@ -80,21 +89,25 @@ zone ::= "Z" | [+-] ("0" [0-9] | "1" [0-3]) ":" [0-5] [0-9]
 """
 
 
-def query_grammar(references: References, *, chains: bool = False) -> str:
-    """Return the grammar of the replies to a question.
+def build_query_grammar(references: References, *, chains: bool = False) -> str:
+    """Return the grammar of replies to a question.
 
-    `chains` admits two queries in a row, which only references may be.
+    `chains` allows two queries in a row, in the form of references only.
     """
     chains = chains and references.form == REFERENCES
-    rules = [*_root(references, chains=chains), *_terms(references, chains=chains), *_paths()]
-    for depth in range(_DEPTH):
+    rules = [
+        *_build_root_rules(references, chains=chains),
+        *_build_term_rules(references, chains=chains),
+        *_build_path_rules(),
+    ]
+    for depth in range(_MAX_GROUP_DEPTH):
         elements = [
             "pattern",
             '"FILTER" (condition | "(" var ")")',
             '"BIND(" expr0 " AS " var ")"',
             '"VALUES (" var ") { " ("(" value ") "){1,12} "}"',
         ]
-        if depth + 1 < _DEPTH:
+        if depth + 1 < _MAX_GROUP_DEPTH:
             inner = f"group{depth + 1}"
             elements += [
                 f'"FILTER " "NOT "? "EXISTS " {inner}',
@@ -103,49 +116,59 @@ def query_grammar(references: References, *, chains: bool = False) -> str:
                 f'"{{ SELECT " "DISTINCT "? columns " WHERE " {inner} grouping? order? limit " }}"',
             ]
         rules.append(f'group{depth} ::= "{{ " (element{depth} " "){{1,24}} "}}"')
-        rules.append(f"element{depth} ::= {_either(elements)}")
-    casts = [references.shown(f"xsd:{local}") for local in CASTS]
-    for depth in range(_LEVELS + 1):
-        rules += [*_expressions("expr", depth, casts), *_expressions("head", depth, casts)]
-    return "\n".join(rules) + _FIXED
+        rules.append(f"element{depth} ::= {_join_choices(elements)}")
+    casts = [references.render_name(f"xsd:{local}") for local in CAST_DATATYPES]
+    for depth in range(_MAX_OPERATION_DEPTH + 1):
+        rules += [
+            *_build_expression_rules("expr", depth, casts),
+            *_build_expression_rules("head", depth, casts),
+        ]
+    return "\n".join(rules) + _FIXED_RULES
 
 
-def _root(references: References, *, chains: bool) -> Iterator[str]:
+def _build_root_rules(references: References, *, chains: bool) -> Iterator[str]:
     if references.form != REFERENCES:
         yield "root ::= select | ask"
         return
-    yield f'root ::= (("{SINGLE_HOP}" | "{MULTI_HOP}") "\\n")? ({_either(_queries(chains))})'
+    query_rules = _join_choices(_list_query_rules(chains))
+    yield f'root ::= (("{SINGLE_HOP}" | "{MULTI_HOP}") "\\n")? ({query_rules})'
     if chains:
         yield 'first ::= "SELECT " "DISTINCT "? var " WHERE " group0 order? limit'
 
 
-def _queries(chains: bool) -> list[str]:
+def _list_query_rules(chains: bool) -> list[str]:
     chain = f'first " {THEN} " (select | ask)'
     return ["select", "ask", *([chain] if chains else [])]
 
 
-def _terms(references: References, *, chains: bool) -> Iterator[str]:
-    """What may stand where in a pattern and in an expression."""
+def _build_term_rules(references: References, *, chains: bool) -> Iterator[str]:
+    """Build the rules for terms in patterns and expressions."""
     kinds = (Kind.ENTITY, Kind.CLASS, Kind.PREDICATE)
-    shown = references.shown
-    named = dict.fromkeys(_quoted(shown(name)) for kind in kinds for name in references.names(kind))
-    values = [_quoted(shown(name)) for name in references.names(Kind.VALUE)]
-    values += [_quoted("true"), _quoted("false")]
-    times = [rf'"\"" {form} "\"^^{shown(f"xsd:{kind}")}"' for kind, form in _TIMES.items()]
-    predicates = [_quoted(shown(each)) for each in (*references.names(Kind.PREDICATE), *ALWAYS)]
-    it = [_quoted(IT)] if chains else []
-    yield f"node ::= {_either(['var', *named, *it])}"
-    yield f"value ::= {_either([*named, 'literal'])}"
+    render = references.render_name
+    term_literals = dict.fromkeys(
+        _quote(render(name)) for kind in kinds for name in references.list_names(kind)
+    )
+    values = [_quote(render(name)) for name in references.list_names(Kind.VALUE)]
+    values += [_quote("true"), _quote("false")]
+    times = [rf'"\"" {form} "\"^^{render(f"xsd:{kind}")}"' for kind, form in _TIME_RULES.items()]
+    predicates = [
+        _quote(render(predicate_name))
+        for predicate_name in (*references.list_names(Kind.PREDICATE), *ALWAYS_ALLOWED)
+    ]
+    it = [_quote(IT)] if chains else []
+    yield f"node ::= {_join_choices(['var', *term_literals, *it])}"
+    yield f"value ::= {_join_choices([*term_literals, 'literal'])}"
     yield "item ::= var | value"
-    kind, classes = _quoted(shown("rdf:type")), map(shown, references.names(Kind.CLASS))
-    yield f"predicate ::= {_either(predicates)}"
-    yield f"link ::= {_either(one for one in predicates if one != kind)}"
-    yield f'typed ::= node " " {kind} " " ({_either(["var", *map(_quoted, classes), *it])}) " ."'
-    yield f"literal ::= {_either(['number', *times, *values])}"
+    kind, classes = _quote(render("rdf:type")), map(render, references.list_names(Kind.CLASS))
+    yield f"predicate ::= {_join_choices(predicates)}"
+    yield f"link ::= {_join_choices(predicate for predicate in predicates if predicate != kind)}"
+    class_choices = _join_choices(["var", *map(_quote, classes), *it])
+    yield f'typed ::= node " " {kind} " " ({class_choices}) " ."'
+    yield f"literal ::= {_join_choices(['number', *times, *values])}"
 
 
-def _paths() -> Iterator[str]:
-    """Property paths: the innermost steps are predicates."""
+def _build_path_rules() -> Iterator[str]:
+    """Build the rules for property paths; their innermost steps are predicates."""
     for depth in range(2):
         inner = f' | "(" path{depth + 1} ")"' if depth == 0 else ""
         step = f"(predicate{inner})"
@@ -156,111 +179,115 @@ def _paths() -> Iterator[str]:
         )
 
 
-def _expressions(kind: str, depth: int, casts: Sequence[str]) -> Iterator[str]:
-    """Expressions of a group (`expr`) or of a head, if aggregates may stand (`head`)."""
+def _build_expression_rules(kind: str, depth: int, casts: Sequence[str]) -> Iterator[str]:
+    """Build the rules for expressions of a group (`expr`) or, with aggregates, a head (`head`)."""
     atoms = ["node", "literal", "tag", *(["aggregate"] if kind == "head" else [])]
-    if depth == _LEVELS:
-        yield f"{kind}{depth} ::= {_either(atoms)}"
+    if depth == _MAX_OPERATION_DEPTH:
+        yield f"{kind}{depth} ::= {_join_choices(atoms)}"
         return
-    within = f"{kind}{depth + 1}"
-    operation = f'"(" {within} " " ({_either(map(_quoted, _OPERATORS))}) " " {within} ")"'
-    among = f'"(" {within} " " "NOT "? "IN (" item (", " item){{0,9}} "))"'
-    named = [*_ONE, *casts]
+    inner = f"{kind}{depth + 1}"
+    operation = f'"(" {inner} " " ({_join_choices(map(_quote, _OPERATORS))}) " " {inner} ")"'
+    membership = f'"(" {inner} " " "NOT "? "IN (" item (", " item){{0,9}} "))"'
+    functions = [*_UNARY_FUNCTIONS, *casts]
     calls = [
-        f'({_either(map(_quoted, named))}) "(" {within} ")"',
+        f'({_join_choices(map(_quote, functions))}) "(" {inner} ")"',
         '"BOUND(" var ")"',
-        f'({_either(map(_quoted, _TWO))}) "(" {within} ", " {within} ")"',
-        f'({_either(map(_quoted, _THREE))}) "(" {within} ", " {within} ", " {within} ")"',
-        f'({_either(map(_quoted, _MANY))}) "(" {within} (", " {within}){{1,4}} ")"',
-        f'("!" | "-") "(" {within} ")"',
+        f'({_join_choices(map(_quote, _BINARY_FUNCTIONS))}) "(" {inner} ", " {inner} ")"',
+        f"({_join_choices(map(_quote, _TERNARY_FUNCTIONS))}) "
+        f'"(" {inner} ", " {inner} ", " {inner} ")"',
+        f"({_join_choices(map(_quote, _VARIADIC_FUNCTIONS))}) "
+        f'"(" {inner} (", " {inner}){{1,4}} ")"',
+        f'("!" | "-") "(" {inner} ")"',
         '"NOW()"',
     ]
-    yield f"{kind}{depth} ::= {_either([*atoms, f'{kind}op{depth}', f'{kind}call{depth}'])}"
-    yield f"{kind}op{depth} ::= {operation} | {among}"
-    yield f"{kind}call{depth} ::= {_either(calls)}"
+    yield f"{kind}{depth} ::= {_join_choices([*atoms, f'{kind}op{depth}', f'{kind}call{depth}'])}"
+    yield f"{kind}op{depth} ::= {operation} | {membership}"
+    yield f"{kind}call{depth} ::= {_join_choices(calls)}"
 
 
-def _either(choices: Iterable[str]) -> str:
+def _join_choices(choices: Iterable[str]) -> str:
     return " | ".join(choices)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 @dataclass(frozen=True)
 class PromptedWriter:
-    """Writes queries with a language model, which is told what `prompt` says.
+    """Writes queries with a language model and the prompt of `prompt`.
 
-    `search` is how several are had: `beams` (the best of a beam search) or `samples` (as many
-    independent replies at a temperature of 0.7). What a reply names beside
-    what is listed, or what does not parse, makes it no hypothesis: fewer than `n` may come. A model
-    that takes a grammar (`askgraph.llm.structured`) is held to one, unless it is not `constrained`.
-    What is `known` of the question's words stands before it.
+    `search` is how to get several replies: `beams` (the best of a beam search) or `samples`
+    (independent replies at a temperature of 0.7). A reply that uses unlisted terms or cannot be
+    parsed is dropped, so there may be fewer than `n`. With `constrained`, a model that accepts a
+    grammar (`askgraph.llm.structured`) must follow one. `notes` are facts about the question's
+    words that come before it.
 
-    The `form` is that of `References`; a plain writer is shown so many `shots` of the graph's
-    examples, the most similar ones (Alekseev et al., NLDB 2025, section 5).
+    `form` is the form of `References`. In the plain form, the prompt shows `shots` examples of the
+    graph, the most similar ones (Alekseev et al., NLDB 2025, section 5).
     """
 
     model: LanguageModel
     search: str = "samples"
     constrained: bool = True
-    known: Sequence[str] = ()
+    notes: Sequence[str] = ()
     form: str = REFERENCES
     shots: int = 0
 
     async def write(
-        self, question: Question, listed: Sequence[Listed], graph: KnowledgeGraph, *, n: int = 1
+        self, question: Question, terms: Sequence[ListedTerm], graph: KnowledgeGraph, *, n: int = 1
     ) -> list[Hypothesis]:
-        """Write up to `n` different queries, most believed first.
+        """Write up to `n` different queries, most likely first.
 
-        Raises what the model raises, `SetupError` if it has no beams and they are wanted.
+        Raises:
+            SetupError: `search` is `beams` and the model has no beam search. Errors of the model
+                pass.
         """
-        references = References(listed, self.form)
-        options = Options(n=n, max_tokens=_TOKENS, logprobs=True)
+        references = References(terms, self.form)
+        options = Options(n=n, max_tokens=_MAX_REPLY_TOKENS, logprobs=True)
         if n > 1 and self.search == "beams":
             options["beams"] = True
         else:
-            options["temperature"] = _TEMPERATURE if n > 1 else 0.0
+            options["temperature"] = _SAMPLING_TEMPERATURE if n > 1 else 0.0
         if self.constrained and takes_grammar(self.model):
-            options["grammar"] = query_grammar(references)
-        asked = self.messages(question.text, listed, graph)
-        reply = await completed(self.model.complete(asked, **options))
-        return read_hypotheses(reply.choices, references, graph.prefixes.namespaces)
+            options["grammar"] = build_query_grammar(references)
+        conversation = self.build_messages(question.text, terms, graph)
+        reply = await completed(self.model.complete(conversation, **options))
+        return parse_hypotheses(reply.choices, references, graph.prefixes.namespaces)
 
-    def messages(
-        self, question: str, listed: Sequence[Listed], graph: KnowledgeGraph
+    def build_messages(
+        self, question: str, terms: Sequence[ListedTerm], graph: KnowledgeGraph
     ) -> list[Message]:
-        """Return the conversation that a query is the reply to."""
-        task, asked = messages(question, References(listed, self.form), self.known)
-        told = [task]
+        """Return the conversation whose next reply is the query."""
+        task, user_message = build_messages(question, References(terms, self.form), self.notes)
+        conversation = [task]
         if self.form == PLAIN and self.shots:
-            similar = similar_examples(question, graph.examples, limit=self.shots)
+            similar = rank_examples(question, graph.examples, limit=self.shots)
             for example, _ in reversed(similar):
-                told += [User(f"Question: {example.question}"), Assistant(example.query)]
-        return [*told, asked]
+                conversation += [User(f"Question: {example.question}"), Assistant(example.query)]
+        return [*conversation, user_message]
 
 
-def read_hypotheses(
+def parse_hypotheses(
     choices: Sequence[Choice], references: References, prefixes: Mapping[str, str] | None = None
 ) -> list[Hypothesis]:
-    """Return the different queries in the choices, most likely first, as far as that is known.
+    """Return the different queries in the choices, most likely first where that is known.
 
-    Those that say the same in other words are one, as likely as the likeliest of them.
+    Equivalent queries count as one, with the highest of their probabilities.
     """
 
-    def belief(one: Hypothesis) -> float:
-        return float("-inf") if one.score is None else one.score
+    def get_score(hypothesis: Hypothesis) -> float:
+        return float("-inf") if hypothesis.score is None else hypothesis.score
 
-    found: dict[str, Hypothesis] = {}
+    hypotheses: dict[str, Hypothesis] = {}
     for choice in choices:
         try:
-            query = checked(query_in(choice.text, references, prefixes)).text
+            query = checked(parse_query(choice.text, references, prefixes)).text
         except QueryError:
             continue
-        one = Hypothesis(query, choice.logprob)
-        there = found.setdefault(canonical_query(query), one)
-        if belief(one) > belief(there):
-            found[canonical_query(query)] = one
-    return sorted(found.values(), key=lambda one: -belief(one))
+        hypothesis = Hypothesis(query, choice.logprob)
+        previous = hypotheses.setdefault(canonical_query(query), hypothesis)
+        if get_score(hypothesis) > get_score(previous):
+            hypotheses[canonical_query(query)] = hypothesis
+    return sorted(hypotheses.values(), key=lambda hypothesis: -get_score(hypothesis))

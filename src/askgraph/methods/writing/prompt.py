@@ -1,4 +1,4 @@
-"""The one text that trains a model to write queries and that asks it for one.
+"""The prompt that asks a model for a query, in training and in use.
 
     Question: Which moons of Jupiter were discovered by Galileo?
 
@@ -11,17 +11,17 @@
     P1: orbits
     P2: discoverer
 
-What it replies is `multi-hop` or `single-hop`, and on the next line the query:
+The reply is `multi-hop` or `single-hop`, and on the next line the query:
 
     SELECT ?v0 WHERE { ?v0 rdf:type C1 . ?v0 P1 E1 . ?v0 P2 E2 . }
 
-A question whose answer takes two steps in a row may be answered by two queries, the first for what
-stands between: they are joined by `THEN`, and `IT` in the second is what the first gives.
+A question that takes two steps in a row may be answered by two queries, the first of which finds
+the term in between. They are joined by `THEN`, and `IT` in the second is the result of the first.
 
     SELECT ?v0 WHERE { ?v0 P1 E1 . } THEN SELECT ?v0 WHERE { ?v0 P2 IT . }
 
-In the plain form (`References`) IRIs and literals stand in the place of references, and the reply
-is one query in SPARQL, without a mark; in that of names it is one with labels in their place.
+In the plain form (`References`), the prompt and the reply contain IRIs and literals instead of
+references, and the reply is one SPARQL query without a mark; in the form of names, labels.
 """
 
 import re
@@ -33,7 +33,7 @@ from pyoxigraph import NamedNode, Variable
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
 from askgraph.llm import Message, System, User
-from askgraph.methods.writing._sound import Change, changed, sound
+from askgraph.methods.writing._tree_rewriting import TermMapping, fix_variables, map_terms
 from askgraph.methods.writing.references import NAMES, PLAIN, REFERENCES, References
 from askgraph.sparql import Group, Path, Pattern, Query, Term, walk
 from askgraph.sparql.lexer import lexed
@@ -67,61 +67,73 @@ _HEADINGS = {
     Kind.PREDICATE: "Predicates",
     Kind.VALUE: "Values",
 }
-_DESCRIPTION = 160  # characters of a description that are shown
-_START = re.compile(r"\b(?:SELECT|ASK)\b", re.IGNORECASE)
-_PROLOGUE = re.compile(r"\b(?:BASE|PREFIX|SELECT|ASK)\b", re.IGNORECASE)
+_MAX_DESCRIPTION_CHARACTERS = 160  # characters of a description that are shown
+_QUERY_START = re.compile(r"\b(?:SELECT|ASK)\b", re.IGNORECASE)
+_PROLOGUE_START = re.compile(r"\b(?:BASE|PREFIX|SELECT|ASK)\b", re.IGNORECASE)
 FENCE = re.compile(r"```[\w-]*[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 
-def messages(question: str, references: References, known: Sequence[str] = ()) -> list[Message]:
-    """Return the conversation that a query is the reply to; first of all what is `known`."""
+def build_messages(
+    question: str, references: References, notes: Sequence[str] = ()
+) -> list[Message]:
+    """Return the conversation whose next reply is the query; `notes` come first."""
     return [
         System(_TASKS[references.form]),
-        User("\n\n".join((*known, prompt(question, references)))),
+        User("\n\n".join((*notes, build_prompt(question, references)))),
     ]
 
 
-def prompt(question: str, references: References) -> str:
-    """Return the question with what a query may name, each term on a line."""
-    lines = [f"Question: {_one_line(question)}", ""]
+def build_prompt(question: str, references: References) -> str:
+    """Return the question and the terms that a query may use, one term per line."""
+    lines = [f"Question: {_join_lines(question)}", ""]
     for kind, heading in _HEADINGS.items():
-        if names := references.names(kind):
+        if names := references.list_names(kind):
             lines.append(heading)
-            lines += [_line(references, one) for one in names]
+            lines += [_format_term(references, name) for name in names]
     return "\n".join(lines)
 
 
-def target(query: str, references: References, *, then: str = "") -> str:
-    """Return what a model shall reply: the mark, and the query (or two) with references.
+def build_target(query: str, references: References, *, next_query: str = "") -> str:
+    """Return the reply that a model should learn: the mark, and one or two queries with references.
 
-    In `then`, the query that goes on, the variable `?IT` stands for what the first query gives.
-    Only references may be two queries; in other forms they are one. Raises `QuerySyntaxError`, as
-    `Unlisted` if the query names what is not listed.
+    In `next_query`, the variable `?IT` is the result of the first query. Only references allow two
+    queries; in other forms they are merged into one.
+
+    Raises:
+        QuerySyntaxError: a query cannot be read; `UnlistedTermError` if it uses unlisted terms.
     """
     if references.form != REFERENCES:
-        short = References(references.listed)
-        whole = query_in(target(query, short, then=then), short) if then else query
-        return references.referenced(whole)
-    text = references.referenced(query)
-    if then:
-        text = f"{text} {THEN} {_with_it(then, references)}"
-    is_multi = bool(then) or _steps(read(query).where) > 1
+        reference_form = References(references.terms)
+        full_query = (
+            parse_query(build_target(query, reference_form, next_query=next_query), reference_form)
+            if next_query
+            else query
+        )
+        return references.encode_query(full_query)
+    text = references.encode_query(query)
+    if next_query:
+        text = f"{text} {THEN} {_replace_variable_with_mark(next_query, references)}"
+    is_multi = bool(next_query) or _count_steps(read(query).where) > 1
     return f"{MULTI_HOP if is_multi else SINGLE_HOP}\n{text}"
 
 
-def query_in(reply: str, references: References, prefixes: Mapping[str, str] | None = None) -> str:
-    """Return the query in SPARQL that a reply means; two that are joined become one.
+def parse_query(
+    reply: str, references: References, prefixes: Mapping[str, str] | None = None
+) -> str:
+    """Parse the SPARQL query of a reply; two joined queries become one.
 
-    Words before the query and a fence around it are forgiven. In the plain form it may use
-    `prefixes` without declaring them. Raises `QuerySyntaxError` if there is no query, and
-    `Unlisted` if it names what is not listed.
+    Text before the query and a fence around it are ignored. In the plain form the query may use
+    `prefixes` without declaring them.
+
+    Raises:
+        QuerySyntaxError: the reply has no query; `UnlistedTermError` if it uses unlisted terms.
     """
     text = next(reversed(FENCE.findall(reply)), reply)
-    start = (_PROLOGUE if references.plain else _START).search(text)
+    start = (_PROLOGUE_START if references.is_plain else _QUERY_START).search(text)
     if start is None:
         raise QuerySyntaxError("the reply holds no SELECT or ASK query")
-    if references.plain:
-        return references.in_sparql(text[start.start() :], prefixes)
+    if references.is_plain:
+        return references.decode_query(text[start.start() :], prefixes)
     parts = [
         part.strip()
         for part in re.split(
@@ -130,33 +142,33 @@ def query_in(reply: str, references: References, prefixes: Mapping[str, str] | N
     ]
     if len(parts) > 2:
         raise QuerySyntaxError(f"the reply joins {len(parts)} queries; two at most are read")
-    queries = [references.in_sparql(_with_variable(part)) for part in parts]
-    return queries[0] if len(queries) == 1 else _joined(*map(read, queries))
+    queries = [references.decode_query(_replace_mark_with_variable(part)) for part in parts]
+    return queries[0] if len(queries) == 1 else _join_queries(*map(read, queries))
 
 
-def _line(references: References, reference: str) -> str:
-    name, listed = references.shown(reference), references.by_name[reference]
-    description = _one_line(listed.description)
-    if len(description) > _DESCRIPTION:
-        description = description[:_DESCRIPTION].rsplit(" ", 1)[0] + " …"
-    line = name if references.form == NAMES else f"{name}: {_one_line(listed.label)}"
+def _format_term(references: References, reference: str) -> str:
+    name, term = references.render_name(reference), references.by_name[reference]
+    description = _join_lines(term.description)
+    if len(description) > _MAX_DESCRIPTION_CHARACTERS:
+        description = description[:_MAX_DESCRIPTION_CHARACTERS].rsplit(" ", 1)[0] + " …"
+    line = name if references.form == NAMES else f"{name}: {_join_lines(term.label)}"
     return f"{line} — {description}" if description else line
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split())
 
 
-def _with_it(query: str, references: References) -> str:
-    """The query that goes on, with references, the variable ?IT as the mark."""
-    text = references.referenced(query, kept=(IT,))
+def _replace_variable_with_mark(query: str, references: References) -> str:
+    """Return the second query with references, and the mark `IT` instead of the variable `?IT`."""
+    text = references.encode_query(query, keep_variables=(IT,))
     if f"?{IT}" not in text:
         raise QuerySyntaxError(f"the query that goes on does not name ?{IT}, what it goes on from")
     return text.replace(f"?{IT}", IT)
 
 
-def _with_variable(text: str) -> str:
-    """The text with the variable ?IT for each mark."""
+def _replace_mark_with_variable(text: str) -> str:
+    """Return a text with the variable `?IT` instead of each mark `IT`."""
     pieces, at = list[str](), 0
     for token in lexed(text).all:
         if token.kind == "word" and token.text == IT:
@@ -165,23 +177,23 @@ def _with_variable(text: str) -> str:
     return "".join(pieces) + text[at:]
 
 
-def _joined(first: Query, second: Query) -> str:
-    """One query: the second, with the first in it as what gives the values of ?IT."""
+def _join_queries(first: Query, second: Query) -> str:
+    """Return one query: the second, with the first as a subquery that binds `?IT`."""
     if first.form != "SELECT" or len(first.columns) != 1:
         raise QuerySyntaxError("the first of two queries must be a SELECT of one column")
-    asked, _ = first.columns[0]
+    column, _ = first.columns[0]
 
-    def renamed(term: Term) -> Term:
+    def rename_variable(term: Term) -> Term:
         if not isinstance(term, Variable):
             return term
-        return Variable(IT if term == asked else f"{IT}_{term.value}")
+        return Variable(IT if term == column else f"{IT}_{term.value}")
 
-    inner = replace(changed(first, Change(term=renamed)), distinct=True)
-    return text_of(sound(replace(second, where=Group((inner, *second.where.elements)))))
+    inner = replace(map_terms(first, TermMapping(map_term=rename_variable)), distinct=True)
+    return text_of(fix_variables(replace(second, where=Group((inner, *second.where.elements)))))
 
 
-def _steps(part: object) -> int:
-    """The triple patterns of a part of a tree; of types none, and of a path at least two."""
+def _count_steps(part: object) -> int:
+    """Count the triple patterns of a part of a tree: 0 for a type, at least 2 for a path."""
     predicates = [node.predicate for node in walk(part) if isinstance(node, Pattern)]
-    paths = sum(isinstance(one, Path) for one in predicates)
+    paths = sum(isinstance(predicate, Path) for predicate in predicates)
     return len(predicates) + paths - predicates.count(NamedNode(RDF_TYPE))

@@ -1,17 +1,17 @@
-"""Short references in place of the terms of a query, so that a model can name nothing else.
+"""Short references for the terms of a query, so that a model cannot use any other terms.
 
 >>> from askgraph.index.names import Kind
->>> from askgraph.methods.writing import Listed
+>>> from askgraph.methods.writing import ListedTerm
 >>> from askgraph.methods.writing.references import References
 >>> references = References(
 ...     [
-...         Listed(Kind.ENTITY, "http://example.org/Jupiter", "Jupiter"),
-...         Listed(Kind.PREDICATE, "http://example.org/orbits", "orbits"),
+...         ListedTerm(Kind.ENTITY, "http://example.org/Jupiter", "Jupiter"),
+...         ListedTerm(Kind.PREDICATE, "http://example.org/orbits", "orbits"),
 ...     ]
 ... )
->>> references.referenced("SELECT ?moon { ?moon <http://example.org/orbits> ?planet }")
+>>> references.encode_query("SELECT ?moon { ?moon <http://example.org/orbits> ?planet }")
 'SELECT ?v0 WHERE { ?v0 P1 ?v1 . }'
->>> references.in_sparql("SELECT ?v0 WHERE { ?v0 P1 E1 . }")
+>>> references.decode_query("SELECT ?v0 WHERE { ?v0 P1 E1 . }")
 'SELECT ?v0 WHERE { ?v0 <http://example.org/orbits> <http://example.org/Jupiter> . }'
 """
 
@@ -26,15 +26,15 @@ from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QuerySyntaxError
 from askgraph.index.names import Kind
-from askgraph.methods.writing import Listed
-from askgraph.methods.writing._sound import Change, changed, sound
+from askgraph.methods.writing import ListedTerm
+from askgraph.methods.writing._tree_rewriting import TermMapping, fix_variables, map_terms
 from askgraph.sparql import Pattern, Term, walk
 from askgraph.sparql.lexer import Token, lexed
 from askgraph.sparql.parser import read
 from askgraph.sparql.serializer import text_of
 from askgraph.sparql.vocabulary import RDF, RDF_TYPE, RDFS, XSD, XSD_STRING
 
-ALWAYS = (
+ALWAYS_ALLOWED = (
     "rdf:type",
     "rdfs:label",
     "rdfs:comment",
@@ -44,9 +44,9 @@ ALWAYS = (
     "rdfs:range",
     "rdfs:seeAlso",
 )
-"""The terms that a query may name without their being listed."""
+"""Terms that a query may always use, without listing them."""
 
-FREE_TYPES = (
+FREE_DATATYPES = (
     "integer",
     "decimal",
     "double",
@@ -57,30 +57,30 @@ FREE_TYPES = (
     "time",
     "duration",
 )
-"""The datatypes of XML Schema whose literals need not be listed: numbers and times."""
+"""Datatypes of XML Schema whose literals need no listing: numbers and times."""
 
-CASTS = (*FREE_TYPES, "string", "boolean", "float")
-"""The datatypes of XML Schema that a value may be turned into."""
+CAST_DATATYPES = (*FREE_DATATYPES, "string", "boolean", "float")
+"""Datatypes of XML Schema to which a value may be cast."""
 
 REFERENCES, PLAIN, NAMES = FORMS = ("references", "plain", "names")
-"""What may stand in a query for a term; see `References`."""
+"""Forms of terms in a query; see `References`."""
 
 SEPARATOR = ", "
-"""What stands between the values that GROUP_CONCAT puts together, whatever the query says."""
+"""Separator of values in GROUP_CONCAT, whatever the query uses."""
 
-_LETTERS = {Kind.ENTITY: "E", Kind.CLASS: "C", Kind.PREDICATE: "P", Kind.VALUE: "V"}
+_KIND_LETTERS = {Kind.ENTITY: "E", Kind.CLASS: "C", Kind.PREDICATE: "P", Kind.VALUE: "V"}
 _NAMESPACES = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD}
-_W3C = "http://www.w3.org/"
+_W3C_NAMESPACE = "http://www.w3.org/"
 _REFERENCE = re.compile(r"[ECPV][1-9][0-9]*")
 _NUMBER = re.compile(r"[+-]?(?:\d+|\d*\.\d+|(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+)")
 _TAG = re.compile(r'"[a-z]{2}"')
-_PLACE = re.compile(r"<ref:(\d+)>")
-_NO_NAME = re.compile(r'[<>"{}|^`\\\x00-\x20]+')
-_SEPARATED = re.compile(r'(?<=; SEPARATOR=)"(?:[^"\\]|\\.)*"')
+_TERM_PLACEHOLDER = re.compile(r"<ref:(\d+)>")
+_FORBIDDEN_IN_NAME = re.compile(r'[<>"{}|^`\\\x00-\x20]+')
+_SEPARATOR_VALUE = re.compile(r'(?<=; SEPARATOR=)"(?:[^"\\]|\\.)*"')
 
 
-class Unlisted(QuerySyntaxError):
-    """A query names what is not listed: `term` is the IRI, literal or reference, as written."""
+class UnlistedTermError(QuerySyntaxError):
+    """A query uses an unlisted `term`: the IRI, literal or reference, as written."""
 
     def __init__(self, term: str) -> None:
         super().__init__(f"{term} is not listed, and a query may name only what is")
@@ -89,140 +89,162 @@ class Unlisted(QuerySyntaxError):
 
 @dataclass(frozen=True)
 class References:
-    """What is listed, each with its reference: its kind's letter and its number, from 1 on.
+    """Listed terms, each with its reference: the letter of its kind and a number, from 1 on.
 
     E is an entity, C a class, P a predicate, V a value. A term listed twice keeps its first
-    reference; one IRI may have one of each kind. The `form` says what stands in a query for a term:
-    its reference; in the plain form its whole IRI or literal, so that a query is SPARQL as an
-    endpoint takes it; or in that of names its label, as in `<body_builder>` or `"Mars"`, made
-    different where two are alike: what a small model can copy from a question.
+    reference; an IRI may have one of each kind. The `form` determines how queries write a term: as
+    its reference; in the plain form as its full IRI or literal, so that the query is valid SPARQL;
+    or in the form of names as its label, such as `<body_builder>` or `"Mars"`, numbered if two are
+    alike, which a small model can copy from a question.
     """
 
-    listed: Sequence[Listed]
+    terms: Sequence[ListedTerm]
     form: str = REFERENCES
 
     @property
-    def plain(self) -> bool:
-        """Whether queries are SPARQL as an endpoint takes it."""
+    def is_plain(self) -> bool:
+        """Whether queries are valid SPARQL for an endpoint."""
         return self.form == PLAIN
 
     @cached_property
-    def by_name(self) -> dict[str, Listed]:
-        """The listed terms by their references, in the order listed."""
-        there = dict[tuple[Kind, str], Listed]()
-        for each in self.listed:
-            there.setdefault((each.kind, each.target), each)
+    def by_name(self) -> dict[str, ListedTerm]:
+        """Listed terms by reference, in the order listed."""
+        unique_terms = dict[tuple[Kind, str], ListedTerm]()
+        for term in self.terms:
+            unique_terms.setdefault((term.kind, term.target), term)
         counts = dict.fromkeys(Kind, 0)
-        found: dict[str, Listed] = {}
-        for each in there.values():
-            counts[each.kind] += 1
-            found[f"{_LETTERS[each.kind]}{counts[each.kind]}"] = each
-        return found
+        terms_by_name: dict[str, ListedTerm] = {}
+        for term in unique_terms.values():
+            counts[term.kind] += 1
+            terms_by_name[f"{_KIND_LETTERS[term.kind]}{counts[term.kind]}"] = term
+        return terms_by_name
 
-    def names(self, kind: Kind) -> tuple[str, ...]:
-        """The references of one kind."""
-        return tuple(name for name, each in self.by_name.items() if each.kind is kind)
+    def list_names(self, kind: Kind) -> tuple[str, ...]:
+        """Return the references of one kind."""
+        return tuple(name for name, term in self.by_name.items() if term.kind is kind)
 
-    def shown(self, name: str) -> str:
-        """What stands in a query for a reference, or for a name of RDF, RDFS or XML Schema."""
+    def render_name(self, name: str) -> str:
+        """Return the text in a query for a reference or a name of RDF, RDFS or XML Schema."""
         if self.form == NAMES:
-            return self._texts.get(name, name)
-        if not self.plain:
+            return self._texts_by_name.get(name, name)
+        if not self.is_plain:
             return name
         if name in self.by_name:
-            return _in_sparql(self.by_name[name])
+            return _to_sparql(self.by_name[name])
         prefix, _, local = name.partition(":")
         return f"<{_NAMESPACES[prefix]}{local}>"
 
-    def referenced(self, query: str, *, kept: Collection[str] = ()) -> str:
+    def encode_query(self, query: str, *, keep_variables: Collection[str] = ()) -> str:
         """Return a SELECT or ASK query with references, in one layout, its variables numbered.
 
-        Variables named in `kept` keep their names. Numbers, times, two-letter language tags in
-        quotation marks and the terms in `ALWAYS` stand as they are. Raises `Unlisted` for any other
-        term, `QuerySyntaxError` for a query that cannot be read or has a form that is not written.
+        Numbers, times, two-letter language tags in quotation marks and the terms in
+        `ALWAYS_ALLOWED` stay as they are.
+
+        Args:
+            keep_variables: variables that keep their names.
+
+        Raises:
+            UnlistedTermError: the query uses any other term.
+            QuerySyntaxError: the query cannot be read or has an unsupported form.
         """
-        tree = sound(read(query))
+        tree = fix_variables(read(query))
         texts = list[str]()
 
-        def place(text: str) -> NamedNode:
+        def add_placeholder(text: str) -> NamedNode:
             texts.append(text)
             return NamedNode(f"ref:{len(texts) - 1}")
 
-        def term(given: Term) -> Term:
-            match given:
+        def replace_term(node: Term) -> Term:
+            match node:
                 case NamedNode():
-                    return place(self._iri(given.value, Kind.ENTITY, Kind.CLASS, Kind.PREDICATE))
+                    return add_placeholder(
+                        self._name_iri(node.value, Kind.ENTITY, Kind.CLASS, Kind.PREDICATE)
+                    )
                 case Literal():
-                    return place(self._literal(given))
+                    return add_placeholder(self._name_literal(node))
                 case _:
-                    return given
+                    return node
 
-        def predicate(given: NamedNode) -> NamedNode:
-            return place(self._iri(given.value, Kind.PREDICATE))
+        def replace_predicate(iri_node: NamedNode) -> NamedNode:
+            return add_placeholder(self._name_iri(iri_node.value, Kind.PREDICATE))
 
-        text: str = text_of(changed(tree, Change(predicate, term, _cast)))
-        text = _SEPARATED.sub(f'"{SEPARATOR}"', text)
-        shown = [self._texts.get(one, one) if self.form == NAMES else one for one in texts]
-        text = numbered(_PLACE.sub(lambda found: shown[int(found[1])], text), kept=kept)
-        return self._spelled(text) if self.plain else text
+        text: str = text_of(
+            map_terms(tree, TermMapping(replace_predicate, replace_term, _shorten_cast))
+        )
+        text = _SEPARATOR_VALUE.sub(f'"{SEPARATOR}"', text)
+        rendered_names = [
+            self._texts_by_name.get(name, name) if self.form == NAMES else name for name in texts
+        ]
+        text = number_variables(
+            _TERM_PLACEHOLDER.sub(lambda match: rendered_names[int(match[1])], text),
+            keep_variables=keep_variables,
+        )
+        return self._expand_text(text) if self.is_plain else text
 
-    def in_sparql(self, text: str, prefixes: Mapping[str, str] | None = None) -> str:
-        """Return the query that a text with references means, its IRIs in full.
+    def decode_query(self, text: str, prefixes: Mapping[str, str] | None = None) -> str:
+        """Return the SPARQL query for a text with references, with full IRIs.
 
-        Small slips against the rules on variables are mended (`methods.writing._sound`). Raises
-        `Unlisted` for a reference or a term that is not listed, `QuerySyntaxError` for what cannot
-        be read. A plain query may use the `prefixes`, and name any literal and what is the W3C's.
+        Small errors in the use of variables are fixed (`methods.writing._tree_rewriting`). A plain
+        query may use `prefixes`, any literal, and any term of the W3C.
+
+        Raises:
+            UnlistedTermError: the text uses a reference or term that is not listed.
+            QuerySyntaxError: the text cannot be read.
         """
-        if not self.plain:
-            return text_of(sound(read(self._spelled(text), {})))
-        query: str = text_of(sound(read(text, prefixes or {})))
-        allowed = {each.target for each in self.listed}
-        for kind, named in gold_terms(query):
-            if kind is not Kind.VALUE and named not in allowed and not named.startswith(_W3C):
-                raise Unlisted(f"<{named}>")
+        if not self.is_plain:
+            return text_of(fix_variables(read(self._expand_text(text), {})))
+        query: str = text_of(fix_variables(read(text, prefixes or {})))
+        listed_targets = {term.target for term in self.terms}
+        for kind, target in list_required_terms(query):
+            if (
+                kind is not Kind.VALUE
+                and target not in listed_targets
+                and not target.startswith(_W3C_NAMESPACE)
+            ):
+                raise UnlistedTermError(f"<{target}>")
         return query
 
-    def _spelled(self, text: str) -> str:
-        """The text with what each of its references stands for."""
-        given = lexed(text).given
+    def _expand_text(self, text: str) -> str:
+        """Replace each reference in a text by its term."""
+        tokens = lexed(text).given
         pieces, at = list[str](), 0
-        for number, token in enumerate(given):
-            pieces += [text[at : token.start], self._spelled_out(token, given, number)]
+        for number, token in enumerate(tokens):
+            pieces += [text[at : token.start], self._expand_token(token, tokens, number)]
             at = token.start + len(token.text)
         return "".join(pieces) + text[at:]
 
     @cached_property
-    def _texts(self) -> dict[str, str]:
-        """What stands for each reference in the form of names, no two alike."""
-        found: dict[str, str] = {}
-        used: set[str] = set()
-        for name, each in self.by_name.items():
-            texts = (_called(each, number) for number in count(1))
-            found[name] = next(text for text in texts if text not in used)
-            used.add(found[name])
-        return found
+    def _texts_by_name(self) -> dict[str, str]:
+        """Texts of references in the form of names, all different."""
+        text_by_name: dict[str, str] = {}
+        used_texts: set[str] = set()
+        for name, term in self.by_name.items():
+            texts = (_render_label(term, number) for number in count(1))
+            text_by_name[name] = next(text for text in texts if text not in used_texts)
+            used_texts.add(text_by_name[name])
+        return text_by_name
 
     @cached_property
-    def _by_text(self) -> dict[str, Listed]:
-        texts = self._texts.items() if self.form == NAMES else ()
+    def _terms_by_text(self) -> dict[str, ListedTerm]:
+        texts = self._texts_by_name.items() if self.form == NAMES else ()
         return {text: self.by_name[name] for name, text in texts}
 
     @cached_property
-    def _names_of(self) -> dict[tuple[Kind, str], str]:
-        return {(each.kind, each.target): name for name, each in self.by_name.items()}
+    def _names_by_target(self) -> dict[tuple[Kind, str], str]:
+        return {(term.kind, term.target): name for name, term in self.by_name.items()}
 
-    def _iri(self, iri: str, *kinds: Kind) -> str:
+    def _name_iri(self, iri: str, *kinds: Kind) -> str:
         for kind in kinds:
-            if name := self._names_of.get((kind, iri)):
+            if name := self._names_by_target.get((kind, iri)):
                 return name
         for prefix, namespace in _NAMESPACES.items():
             short = f"{prefix}:{iri.removeprefix(namespace)}"
-            if iri.startswith(namespace) and short in ALWAYS:
+            if iri.startswith(namespace) and short in ALWAYS_ALLOWED:
                 return short
-        raise Unlisted(f"<{iri}>")
+        raise UnlistedTermError(f"<{iri}>")
 
-    def _literal(self, literal: Literal) -> str:
-        if name := self._names_of.get((Kind.VALUE, str(literal))):
+    def _name_literal(self, literal: Literal) -> str:
+        if name := self._names_by_target.get((Kind.VALUE, str(literal))):
             return name
         text = text_of(literal)
         kind = literal.datatype.value
@@ -231,82 +253,84 @@ class References:
             return text
         if text in ("true", "false") or _is_bare(literal):
             return literal.value
-        if kind == XSD + local and local in FREE_TYPES:
+        if kind == XSD + local and local in FREE_DATATYPES:
             return f"{Literal(literal.value)}^^xsd:{local}"
-        raise Unlisted(text)
+        raise UnlistedTermError(text)
 
-    def _spelled_out(self, token: Token, given: Sequence[Token], at: int) -> str:
-        """What a terminal stands for; `Unlisted` if it names what it may not."""
+    def _expand_token(self, token: Token, tokens: Sequence[Token], at: int) -> str:
+        """Return the text of a token's term; raise `UnlistedTermError` if it is not allowed."""
         match token.kind:
-            case "iri" | "string" if token.text in self._by_text:
-                return _in_sparql(self._by_text[token.text])
+            case "iri" | "string" if token.text in self._terms_by_text:
+                return _to_sparql(self._terms_by_text[token.text])
             case "word" if _REFERENCE.fullmatch(token.text):
                 if token.text not in self.by_name:
-                    raise Unlisted(token.text)
-                return _in_sparql(self.by_name[token.text])
+                    raise UnlistedTermError(token.text)
+                return _to_sparql(self.by_name[token.text])
             case "pname":
                 prefix, _, local = token.text.partition(":")
-                if token.text not in ALWAYS and (prefix != "xsd" or local not in CASTS):
-                    raise Unlisted(token.text)
+                if token.text not in ALWAYS_ALLOWED and (
+                    prefix != "xsd" or local not in CAST_DATATYPES
+                ):
+                    raise UnlistedTermError(token.text)
                 return f"<{_NAMESPACES[prefix]}{local}>"
             case "iri" | "language":
-                raise Unlisted(token.text)
-            case "string" if not _is_free(token, given, at):
-                raise Unlisted(token.text)
+                raise UnlistedTermError(token.text)
+            case "string" if not _is_free(token, tokens, at):
+                raise UnlistedTermError(token.text)
         return token.text
 
 
-def _called(listed: Listed, number: int) -> str:
-    """A term by its label, numbered from the second one on."""
-    more = f"_{number}" if number > 1 else ""
-    if listed.kind is Kind.VALUE:
-        return str(Literal(value_text(listed.target) + more))
-    label = _NO_NAME.sub("_", listed.label).strip("_") or listed.kind.name.lower()
-    if listed.kind is Kind.CLASS:
+def _render_label(term: ListedTerm, number: int) -> str:
+    """Return a term by its label, with a number from the second one on."""
+    suffix = f"_{number}" if number > 1 else ""
+    if term.kind is Kind.VALUE:
+        return str(Literal(parse_literal_text(term.target) + suffix))
+    label = _FORBIDDEN_IN_NAME.sub("_", term.label).strip("_") or term.kind.name.lower()
+    if term.kind is Kind.CLASS:
         label = label[0].upper() + label[1:]
-    if listed.kind is Kind.PREDICATE:
+    if term.kind is Kind.PREDICATE:
         label = label[0].lower() + label[1:]
-    return f"<{label}{more}>"
+    return f"<{label}{suffix}>"
 
 
-def needs_listing(term: NamedNode | Literal, *, as_object: bool = False) -> bool:
-    """Return whether a query may name a term only if it is listed.
+def is_listing_required(term: NamedNode | Literal, *, as_object: bool = False) -> bool:
+    """Return whether a query may use a term only if it is listed.
 
-    A string of two small letters is free as a language tag, but not as the object of a pattern.
+    A string of two lowercase letters is free as a language tag, but not as the object of a pattern.
     """
-    nothing = References(())
+    empty_references = References(())
     try:
         match term:
             case NamedNode():
-                nothing._iri(term.value)
+                empty_references._name_iri(term.value)
             case Literal():
-                nothing._literal(term)
+                empty_references._name_literal(term)
                 return as_object and _is_tag(term)
-    except Unlisted:
+    except UnlistedTermError:
         return True
     return False
 
 
-def numbered(text: str, *, kept: Collection[str] = ()) -> str:
-    """Return a query with its variables named `?v0`, `?v1` … in the order in which they come."""
-    return "".join(_renamed(text, kept))
+def number_variables(text: str, *, keep_variables: Collection[str] = ()) -> str:
+    """Return a query with its variables renamed to `?v0`, `?v1` … in order of appearance."""
+    return "".join(_split_with_new_names(text, keep_variables))
 
 
-def _renamed(text: str, kept: Collection[str]) -> Iterator[str]:
-    names = {name: f"?{name}" for name in kept}
+def _split_with_new_names(text: str, keep_variables: Collection[str]) -> Iterator[str]:
+    names = {name: f"?{name}" for name in keep_variables}
     at = 0
     for token in lexed(text).all:
         if token.kind == "variable":
             yield text[at : token.start]
-            yield names.setdefault(token.text[1:], f"?v{len(names) - len(kept)}")
+            yield names.setdefault(token.text[1:], f"?v{len(names) - len(keep_variables)}")
             at = token.start + len(token.text)
     yield text[at:]
 
 
-def _cast(iri: str) -> str:
+def _shorten_cast(iri: str) -> str:
     local = iri.removeprefix("<").removesuffix(">").removeprefix(XSD)
-    if local not in CASTS:
-        raise Unlisted(iri)
+    if local not in CAST_DATATYPES:
+        raise UnlistedTermError(iri)
     return f"xsd:{local}"
 
 
@@ -315,7 +339,7 @@ def _is_tag(literal: Literal) -> bool:
 
 
 def _is_bare(literal: Literal) -> bool:
-    """Whether the value alone, without quotation marks, is read as this literal."""
+    """Return whether the value without quotation marks is read as this literal."""
     if not _NUMBER.fullmatch(literal.value):
         return False
     digits = literal.value.lower()
@@ -323,60 +347,67 @@ def _is_bare(literal: Literal) -> bool:
     return literal.datatype.value == XSD + kind
 
 
-def _in_sparql(listed: Listed) -> str:
-    return listed.target if listed.kind is Kind.VALUE else f"<{listed.target}>"
+def _to_sparql(term: ListedTerm) -> str:
+    return term.target if term.kind is Kind.VALUE else f"<{term.target}>"
 
 
-def _is_free(token: Token, given: Sequence[Token], at: int) -> bool:
-    """Whether a string need not be listed: a separator, a language tag, a number or a time."""
-    after = [each.text for each in given[at + 1 : at + 3]]
+def _is_free(token: Token, tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a string needs no listing: a separator, language tag, number or time."""
+    after = [token_nearby.text for token_nearby in tokens[at + 1 : at + 3]]
     if after[:1] == ["^^"]:
-        return any(after[1:] == [f"xsd:{local}"] for local in FREE_TYPES)
-    if [each.text.upper() for each in given[max(at - 2, 0) : at]] == ["SEPARATOR", "="]:
+        return any(after[1:] == [f"xsd:{local}"] for local in FREE_DATATYPES)
+    if [token_nearby.text.upper() for token_nearby in tokens[max(at - 2, 0) : at]] == [
+        "SEPARATOR",
+        "=",
+    ]:
         return token.text == f'"{SEPARATOR}"'
     return bool(_TAG.fullmatch(token.text))
 
 
-def gold_terms(query: str) -> tuple[tuple[Kind, str], ...]:
-    """Return what must be listed for a query to have references, each once, in order.
+def list_required_terms(query: str) -> tuple[tuple[Kind, str], ...]:
+    """Return the terms that must be listed for a query, in order and without duplicates.
 
-    A target is an IRI, or a literal as N-Triples text. What stands behind `rdf:type` is a class.
-    Raises `QuerySyntaxError` for a query that cannot be read.
+    A target is an IRI, or a literal as N-Triples text. The object of `rdf:type` is a class.
+
+    Raises:
+        QuerySyntaxError: the query cannot be read.
     """
     tree = read(query)
     patterns = [node for node in walk(tree) if isinstance(node, Pattern)]
-    typed = {each.object for each in patterns if each.predicate == NamedNode(RDF_TYPE)}
-    objects = {each.object for each in patterns}
-    found: dict[tuple[Kind, str], None] = {}
+    class_nodes = {
+        pattern.object for pattern in patterns if pattern.predicate == NamedNode(RDF_TYPE)
+    }
+    objects = {pattern.object for pattern in patterns}
+    required_terms: dict[tuple[Kind, str], None] = {}
 
-    def predicate(iri: NamedNode) -> NamedNode:
-        if needs_listing(iri):
-            found[Kind.PREDICATE, iri.value] = None
+    def collect_predicate(iri: NamedNode) -> NamedNode:
+        if is_listing_required(iri):
+            required_terms[Kind.PREDICATE, iri.value] = None
         return iri
 
-    def term(given: Term) -> Term:
-        match given:
-            case NamedNode(value=iri) if needs_listing(given):
-                found[Kind.CLASS if given in typed else Kind.ENTITY, iri] = None
-            case Literal() if needs_listing(given, as_object=given in objects):
-                found[Kind.VALUE, str(given)] = None
-        return given
+    def collect_term(node: Term) -> Term:
+        match node:
+            case NamedNode(value=iri) if is_listing_required(node):
+                required_terms[Kind.CLASS if node in class_nodes else Kind.ENTITY, iri] = None
+            case Literal() if is_listing_required(node, as_object=node in objects):
+                required_terms[Kind.VALUE, str(node)] = None
+        return node
 
-    changed(tree, Change(predicate, term))
-    return tuple(found)
+    map_terms(tree, TermMapping(collect_predicate, collect_term))
+    return tuple(required_terms)
 
 
-def terms_in(queries: Iterable[str]) -> frozenset[tuple[Kind, str]]:
-    """Return what must be listed for several queries; what cannot be read names nothing."""
-    found: set[tuple[Kind, str]] = set()
+def collect_required_terms(queries: Iterable[str]) -> frozenset[tuple[Kind, str]]:
+    """Return the terms that must be listed for some queries; skip unreadable queries."""
+    required_terms: set[tuple[Kind, str]] = set()
     for query in queries:
         with suppress(QuerySyntaxError):
-            found.update(gold_terms(query))
-    return frozenset(found)
+            required_terms.update(list_required_terms(query))
+    return frozenset(required_terms)
 
 
-def value_text(target: str) -> str:
-    """Return the text of a literal given as N-Triples."""
+def parse_literal_text(target: str) -> str:
+    """Return the text of a literal in N-Triples."""
     pattern = read(f"ASK {{ ?s ?p {target} }}").where.elements[0]
     literal = pattern.object if isinstance(pattern, Pattern) else None
     return literal.value if isinstance(literal, Literal) else target

@@ -1,13 +1,12 @@
 """Decide on the best candidate: weigh the evidence; answer, refuse, or ask back.
 
-The evidence is of the same kinds on every graph: words, candidates and their answer sets; nothing
-is run (docs/how-it-works.md). Confidence is a model's: boosted trees over the evidence, in
-`confidence.json` beside this file, which `tools/calibrate.py --write` fits and writes. The sign of
-most evidence is given beforehand: evidence for an answer never lowers its confidence on a graph
-that happens to be odd, and evidence against never raises it. Friedman, "Greedy function
-approximation: a gradient boosting machine" (2001). A monotone curve (`calibration.toml`), fitted to
-answers that were scored, turns what the model gives into a chance; it is isotonic, so that the
-order of answers stays.
+The evidence has the same features on every graph: words, candidates and their answer sets; no
+query is run (docs/how-it-works.md). Boosted trees over the evidence give the confidence; they are
+in `confidence.json` beside this file, which `tools/calibrate.py --write` fits and writes. The sign
+of most evidence is fixed: evidence for an answer never lowers its confidence on an unusual graph,
+and evidence against it never raises it. Friedman, "Greedy function approximation: a gradient
+boosting machine" (2001). A monotone curve (`calibration.toml`), fitted to scored answers, maps the
+model's output to a probability; it is isotonic, so that the order of answers stays.
 """
 
 import json
@@ -27,30 +26,32 @@ from askgraph.errors import SetupError
 from askgraph.graph.literals import split_literal
 from askgraph.index.names import Kind, name_tokens, stem, tokens
 from askgraph.search.link import Link
-from askgraph.search.operators.query_builder import Candidate
+from askgraph.search.operators.query_builder import QueryCandidate
 from askgraph.search.query_pieces import (
     Value,
-    aggregates_of,
-    averages_in,
-    groups_of,
-    keys_of,
-    predicate_of,
-    variable_of,
+    find_aggregates,
+    get_predicate,
+    get_value_variable,
+    list_group_variables,
+    list_sort_keys,
+    list_subqueries,
 )
-from askgraph.search.rank import Cluster, Proposal, clusters, links_of
-from askgraph.search.rank.faults import Subject, find_faults
-from askgraph.search.tokenize import TokenizedQuestion, bits
+from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates, iterate_links
+from askgraph.search.rank.faults import FaultContext, find_faults
+from askgraph.search.tokenize import TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.sparql import Call, Filter, Pattern, Query
 from askgraph.sparql.prefixes import words_of_local_name
 from askgraph.sparql.vocabulary import RDF_TYPE
 from askgraph.trace import Answer, Option
 
-_CLOSE = 0.2  # a rival whose score is so near is one
-_ALONE = 0.5  # the margin of a result that has no rival: being alone proves little
-_NOUNS_HAVE_CAPITALS = frozenset(["de"])
-_AS_GOOD = 0.05  # a link may be so much worse and still be as good a reading of its words
-_CLEAN = (
+_MAX_RIVAL_SCORE_DIFFERENCE = 0.2  # a rival whose score is so near is one
+_DEFAULT_MARGIN_SCORE = 0.5  # the margin of a result that has no rival: being alone proves little
+_LANGUAGES_WITH_CAPITAL_NOUNS = frozenset(["de"])
+_MAX_LINK_SCORE_DIFFERENCE = (
+    0.05  # a link may be so much worse and still be as good a reading of its words
+)
+_MAX_EVIDENCE = (
     ("faults", 0.0),
     ("left_out", 0.0),
     ("unsaid", 0.05),
@@ -62,111 +63,136 @@ _CLEAN = (
     ("required", 0.0),
     ("rivals", 1.0),
 )
-"""What an answer beyond doubt has no more of: each that it has more of is a blemish."""
-_MEANT = 0.75
-"""A word that fits so well what a link leads to, which the query names, is not left out."""
-_SILENT = frozenset("exists and both distinct now past during ongoing lasted at".split())
-"""Operators whose words may say what the pattern says anyhow, or nothing."""
-_NUMBERED = frozenset("more_than less_than between".split())
-"""Operators whose words are mere prepositions if no number or date follows."""
-_FORM, _ENDING = 3, 2
-"""Letters that two forms of a word share at least, and how many one has more at its end."""
-_PART = 5  # letters that a word has at least by which a compound ends
-_EACH, _TOTAL = ("each", "yearly"), ("count", "sum")
-_BESIDE = 2  # so many words after "how many" may name the number that it asks for
+"""The maximum of each evidence for an answer without doubt; any excess is a blemish."""
+_MIN_LINKED_WORD_SCORE = 0.75
+"""Minimum quality of a word linked to an element of the query to count as included."""
+_OPTIONAL_OPERATORS = frozenset(
+    "exists and both distinct now past during ongoing lasted at".split()
+)
+"""Operators whose words may be redundant or without content."""
+_NUMERIC_OPERATORS = frozenset("more_than less_than between".split())
+"""Operators whose words are mere prepositions unless a number or date follows."""
+_MIN_FORM_LENGTH, _MAX_ENDING_LENGTH = 3, 2
+"""Minimum common letters of two forms of a word, and maximum extra letters of the longer."""
+_MIN_COMPOUND_PART_LENGTH = 5  # letters that a word has at least by which a compound ends
+_GROUP_OPERATORS, _TOTAL_OPERATORS = ("each", "yearly"), ("count", "sum")
+_MAX_COUNT_NOUN_WORDS = 2  # so many words after "how many" may name the number that it asks for
 
 
-def collect_evidence(proposal: Proposal, found: Sequence[Cluster]) -> dict[str, float]:
-    """Return the evidence on the best of some clusters; the names are `EVIDENCE`."""
-    best = found[0].best
-    subject = Subject(proposal, best)
+def collect_evidence(
+    proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]
+) -> dict[str, float]:
+    """Return the evidence on the best of some clusters; the names are in `EVIDENCE`."""
+    best = ranked_clusters[0].best
+    subject = FaultContext(proposal, best)
     evidence = {
         "score": best.score,
-        **_rivals(found),
+        **_compare_rivals(ranked_clusters),
         "faults": float(len(find_faults(subject))),
-        **_words_left(subject),
-        **_readings(subject),
-        **_doubts(subject),
-        **_loose(subject),
-        **_shape(subject),
+        **_measure_coverage(subject),
+        **_measure_links(subject),
+        **_measure_doubts(subject),
+        **_measure_looseness(subject),
+        **_measure_shape(subject),
     }
-    told = {**best.features, **evidence}
-    return {**evidence, "blemishes": float(sum(told[name] > most for name, most in _CLEAN))}
-
-
-def _rivals(found: Sequence[Cluster]) -> dict[str, float]:
-    """How near other results come, and whether those that do show something else."""
-    first, *others = found
-    near = [one for one in others if one.score > first.score - _CLOSE]
+    values = {**best.features, **evidence}
     return {
-        "margin": min(1.0, first.score - others[0].score) if others else _ALONE,
-        "rivals": math.log1p(len(near)),
-        "disputed": float(any(one.best.shown != first.best.shown for one in near)),
+        **evidence,
+        "blemishes": float(sum(values[name] > maximum for name, maximum in _MAX_EVIDENCE)),
     }
 
 
-def _words_left(subject: Subject) -> dict[str, float]:
-    """What the query takes of the question's words, and what it leaves."""
+def _compare_rivals(ranked_clusters: Sequence[Cluster]) -> dict[str, float]:
+    """Return how close other results are, and whether those show other columns."""
+    first, *lower_ranked = ranked_clusters
+    close = [
+        cluster
+        for cluster in lower_ranked
+        if cluster.score > first.score - _MAX_RIVAL_SCORE_DIFFERENCE
+    ]
+    return {
+        "margin": min(1.0, first.score - lower_ranked[0].score)
+        if lower_ranked
+        else _DEFAULT_MARGIN_SCORE,
+        "rivals": math.log1p(len(close)),
+        "disputed": float(any(cluster.best.shown != first.best.shown for cluster in close)),
+    }
+
+
+def _measure_coverage(subject: FaultContext) -> dict[str, float]:
+    """Return how many words of the question the query uses, and how many it leaves out."""
     proposal, best = subject.proposal, subject.candidate
-    reading, weights = proposal.reading, proposal.linked.weights
-    light = frozenset(_light(reading))
-    content = [at for at, weight in enumerate(weights) if weight and at not in light]
+    reading, weights = proposal.question, proposal.linked.weights
+    light_tokens = frozenset(_find_light_tokens(reading))
+    content = [at for at, weight in enumerate(weights) if weight and at not in light_tokens]
     unused = [at for at in content if not best.used >> at & 1]
     linked = {at for link in proposal.linked.links for at in link.positions}
-    nouns = reading.language in _NOUNS_HAVE_CAPITALS
+    has_capital_nouns = reading.language in _LANGUAGES_WITH_CAPITAL_NOUNS
     names = [
         at
         for at in unused
-        if at > 0 and reading.tokens[at].capital and not (nouns and at in linked)
+        if at > 0 and reading.tokens[at].is_capitalized and not (has_capital_nouns and at in linked)
     ]
-    all_told = sum(weights[at] for at in content) or 1.0
+    total_weight = sum(weights[at] for at in content) or 1.0
     return {
-        "covered": 1.0 - sum(weights[at] for at in unused) / all_told,
+        "covered": 1.0 - sum(weights[at] for at in unused) / total_weight,
         "unused": float(len(unused)),
         "unused_names": float(len(names)),
-        "unheard": float(len(list(unserved(proposal, best)))),
-        "left_out": float(len(left_out(proposal, best))),
+        "unheard": float(len(list(find_unserved_operators(proposal, best)))),
+        "left_out": float(len(find_omitted_words(proposal, best))),
     }
 
 
-def _readings(subject: Subject) -> dict[str, float]:
-    """How well, and how uniquely, words name what the query takes them for."""
-    weights, every = subject.linked.weights, subject.linked.links
-    used = list(links_of(subject.candidate))
-    inexact = beaten = several = total = 0.0
+def _measure_links(subject: FaultContext) -> dict[str, float]:
+    """Return how well, and how uniquely, words name the elements of the query."""
+    weights, all_links = subject.linked.weights, subject.linked.links
+    used = list(iterate_links(subject.candidate))
+    inexact = beaten = ambiguous = total = 0.0
     for link in used:
         weight = sum(weights[at] for at in link.positions)
-        over = [one for one in every if one.mask & link.mask and one.target != link.target]
-        better = [one for one in over if _fit(one) > _fit(link) + _AS_GOOD]
-        alike = [one for one in over if abs(_fit(one) - _fit(link)) <= _AS_GOOD]
+        rivals = [
+            rival for rival in all_links if rival.mask & link.mask and rival.target != link.target
+        ]
+        better = [
+            rival
+            for rival in rivals
+            if _score_link(rival) > _score_link(link) + _MAX_LINK_SCORE_DIFFERENCE
+        ]
+        equal = [
+            rival
+            for rival in rivals
+            if abs(_score_link(rival) - _score_link(link)) <= _MAX_LINK_SCORE_DIFFERENCE
+        ]
         inexact += weight * (1.0 - link.score * link.quality)
         beaten += weight * bool(better)
-        several += weight * math.log1p(sum(one.positions == link.positions for one in alike))
+        ambiguous += weight * math.log1p(sum(rival.positions == link.positions for rival in equal))
         total += weight
     total = total or 1.0
-    return {"inexact": inexact / total, "beaten": beaten / total, "ambiguous": several / total}
+    return {"inexact": inexact / total, "beaten": beaten / total, "ambiguous": ambiguous / total}
 
 
-def _fit(link: Link) -> float:
-    """How well a link fits, the longer the better."""
+def _score_link(link: Link) -> float:
+    """Return the score of a link; longer ones score higher."""
     return link.score * link.quality * len(link.positions)
 
 
-def _doubts(subject: Subject) -> dict[str, float]:
-    """How loosely the query hangs together with the words that it takes."""
+def _measure_doubts(subject: FaultContext) -> dict[str, float]:
+    """Return how loosely the query follows from the words that it uses."""
     best = subject.candidate
     links = [part.link for part in best.state.node.walk() if part.link is not None]
     return {
         "weakest": 1.0 - min((link.score * link.quality for link in links), default=1.0),
         "required": float(best.notes.count("required")),
-        "unsaid_order": _unsaid_order(subject),
+        "unsaid_order": _measure_unnamed_order(subject),
         "unsaid": best.unknown,
         "unsaid_columns": sum(
-            1.0 - _named(subject, one) for one in subject.shown if variable_of(one) != best.root
+            1.0 - _score_column_name(subject, item)
+            for item in subject.shown_values
+            if get_value_variable(item) != best.root
         ),
         "unsaid_conditions": sum(
-            1.0 - subject.named(variable)
-            for variable in {one.variable for one in subject.conditions}
+            1.0 - subject.score_column_name(variable)
+            for variable in {item.variable for item in subject.conditions}
         ),
         "spread": best.state.spread,
         "head_missed": 1.0 - min(1.0, best.features["head"]),
@@ -174,161 +200,202 @@ def _doubts(subject: Subject) -> dict[str, float]:
     }
 
 
-def _named(subject: Subject, value: Value) -> float:
-    """How well words name what a column holds, by the step that leads there or by its class."""
+def _score_column_name(subject: FaultContext, value: Value) -> float:
+    """Return how well words name a column, by the step that leads to it or by its class."""
     classes = [
-        one.object.value
-        for one in subject.patterns
-        if one.subject == variable_of(value)
-        and predicate_of(one) == RDF_TYPE
-        and isinstance(one.object, NamedNode)
+        part.object.value
+        for part in subject.patterns
+        if part.subject == get_value_variable(value)
+        and get_predicate(part) == RDF_TYPE
+        and isinstance(part.object, NamedNode)
     ]
-    return max([subject.named(value), *(subject.said.get(iri, 0.0) for iri in classes)])
+    return max(
+        [subject.score_column_name(value), *(subject.link_scores.get(iri, 0.0) for iri in classes)]
+    )
 
 
-def _unsaid_order(subject: Subject) -> float:
-    """How loosely words name what the rows are first ordered by."""
-    keys = [key for key, _ in keys_of(subject.tree)[:1]] or subject.extremes[:1]
-    into = [predicate_of(one) for one in subject.patterns if one.object in keys]
-    return 1.0 - max(subject.said.get(iri, 0.0) for iri in into) if into else 0.0
+def _measure_unnamed_order(subject: FaultContext) -> float:
+    """Return how loosely words name the first sort key."""
+    keys = [key for key, _ in list_sort_keys(subject.tree)[:1]] or subject.extreme_variables[:1]
+    predicates = [get_predicate(part) for part in subject.patterns if part.object in keys]
+    return 1.0 - max(subject.link_scores.get(iri, 0.0) for iri in predicates) if predicates else 0.0
 
 
-def _loose(subject: Subject) -> dict[str, float]:
-    """Groups that no word asks for, and columns of more things than one."""
-    variables = [variable_of(one) for one in subject.shown]
-    owners = {one.subject for one in subject.patterns if one.object in variables}
+def _measure_looseness(subject: FaultContext) -> dict[str, float]:
+    """Return evidence of unrequested groups, and of columns from more than one thing."""
+    variables = [get_value_variable(item) for item in subject.shown_values]
+    owners = {item.subject for item in subject.patterns if item.object in variables}
     return {
-        "groups": float(_groups_unasked(subject)),
+        "groups": float(_has_unrequested_groups(subject)),
         "scattered": float(max(0, len(owners) - 1)),
     }
 
 
-def _groups_unasked(subject: Subject) -> bool:
-    """Whether rows are grouped, neither "for each" nor to count for a limit or an order."""
+def _has_unrequested_groups(subject: FaultContext) -> bool:
+    """Return whether rows are grouped without "for each", and not for a limit or an order."""
     query = subject.tree
-    counted = query.having or any(isinstance(key, Call) for key, _ in keys_of(query))
-    return bool(query.group_by) and not counted and not subject.expected.grouped
+    has_count = query.having or any(isinstance(key, Call) for key, _ in list_sort_keys(query))
+    return bool(query.group_by) and not has_count and not subject.expected.is_grouped
 
 
-def _shape(subject: Subject) -> dict[str, float]:
-    """How much a query says: the more there is to it, the more can be wrong."""
+def _measure_shape(subject: FaultContext) -> dict[str, float]:
+    """Return the size of a query: the larger it is, the more can be wrong."""
     query = subject.tree
     return {
         "long": math.log1p(sum(1 for weight in subject.linked.weights if weight)),
         "patterns": float(subject.candidate.patterns),
         "compares": float(len(subject.conditions)),
-        "aggregates": float(len(list(aggregates_of(query)))),
-        "grouped": float(bool(groups_of(query))),
-        "ranked": float(query.limit is not None or bool(subject.extremes)),
-        "columns": float(max(0, len(subject.shown) - 1)),
+        "aggregates": float(len(list(find_aggregates(query)))),
+        "grouped": float(bool(list_group_variables(query))),
+        "ranked": float(query.limit is not None or bool(subject.extreme_variables)),
+        "columns": float(max(0, len(subject.shown_values) - 1)),
     }
 
 
-def left_out(proposal: Proposal, candidate: Candidate, *, read: bool = False) -> tuple[str, ...]:
-    """Return the words that tell something and that a candidate does not stand for, in order.
+def find_omitted_words(
+    proposal: RankedCandidates, candidate: QueryCandidate, *, is_query_shown: bool = False
+) -> tuple[str, ...]:
+    """Return the content words that a candidate does not represent, in order.
 
-    An operator that it does not serve is one of these, as a phrase ("more than", "not"). A word
-    counts as said if it is linked to something that the query names; for one who will `read` the
-    query also if a name in it is a form of the word ("buses" and `SchoolBus`), or if groups and
-    their aggregates say it ("different", "for each", "in total").
+    An operator that it does not serve counts as a phrase ("more than", "not"). A word linked to an
+    element of the query counts as included.
+
+    Args:
+        proposal: the proposal.
+        candidate: the candidate.
+        is_query_shown: whether the reader sees the query; then a name in it may also be a form of
+            the word ("buses" and `SchoolBus`), or groups and aggregates may represent it
+            ("different", "for each", "in total").
     """
-    reading, weights = proposal.reading, proposal.linked.weights
-    phrases = {one.first: one for one in unserved(proposal, candidate)}
-    meant = _meant(Subject(proposal, candidate)) | set(_light(reading))
-    if read:
-        meant |= _read_in(reading, Subject(proposal, candidate).terms)
-        done = [one for one in phrases.values() if one.name in _done_by(candidate.tree)]
-        meant |= {at for one in done for at in (one.first, *one.positions)}
-        meant |= _said(reading, "distinct") if groups_of(candidate.tree) else set()
-        phrases = {at: one for at, one in phrases.items() if at not in meant}
-    inside = {at for one in phrases.values() for at in one.positions}
+    reading, weights = proposal.question, proposal.linked.weights
+    phrases = {item.first: item for item in find_unserved_operators(proposal, candidate)}
+    included = _find_linked_tokens(FaultContext(proposal, candidate)) | set(
+        _find_light_tokens(reading)
+    )
+    if is_query_shown:
+        included |= _find_named_tokens(reading, FaultContext(proposal, candidate).terms)
+        served = [
+            item for item in phrases.values() if item.name in _list_served_operators(candidate.tree)
+        ]
+        included |= {at for item in served for at in (item.first, *item.positions)}
+        included |= (
+            _find_operator_tokens(reading, "distinct")
+            if list_group_variables(candidate.tree)
+            else set()
+        )
+        phrases = {at: item for at, item in phrases.items() if at not in included}
+    operator_positions = {at for item in phrases.values() for at in item.positions}
     if candidate.tree.distinct:
-        meant |= _said(reading, "distinct")
-    found: list[str] = []
+        included |= _find_operator_tokens(reading, "distinct")
+    words: list[str] = []
     for at, token in enumerate(reading.tokens):
         if at in phrases:
             last = reading.tokens[phrases[at].last]
-            found.append(" ".join(reading.text[token.start : last.end].split()))
-        elif weights[at] and at not in inside | meant:
-            found += [] if candidate.used >> at & 1 else [token.text]
-    return tuple(dict.fromkeys(found))
+            words.append(" ".join(reading.text[token.start : last.end].split()))
+        elif weights[at] and at not in operator_positions | included:
+            words += [] if candidate.used >> at & 1 else [token.text]
+    return tuple(dict.fromkeys(words))
 
 
-def _read_in(reading: TokenizedQuestion, terms: Iterable[str]) -> set[int]:
-    """The tokens that are a form of a word in the name of something: singular, plural, a part."""
+def _find_named_tokens(reading: TokenizedQuestion, terms: Iterable[str]) -> set[int]:
+    """Return the tokens that are a form of a word in a name: singular, plural, a part."""
     texts = (
-        split_literal(one)[0] if one[0] == '"' else words_of_local_name(one.strip("<>"))
-        for one in terms
+        split_literal(item)[0] if item[0] == '"' else words_of_local_name(item.strip("<>"))
+        for item in terms
     )
     names = {stem(word) for text in texts for word in tokens(text)}
-    return {at for at, one in enumerate(reading.tokens) if any(_form(one.stem, n) for n in names)}
+    return {
+        at
+        for at, item in enumerate(reading.tokens)
+        if any(_is_word_form(item.stem, n) for n in names)
+    }
 
 
-def _form(word: str, name: str) -> bool:
+def _is_word_form(word: str, name: str) -> bool:
     short, long = sorted((word, name), key=len)
-    whole = len(short) >= _FORM and long.startswith(short) and len(long) <= len(short) + _ENDING
-    return short == long or whole or (len(short) >= _PART and long.endswith(short))
+    is_inflection = (
+        len(short) >= _MIN_FORM_LENGTH
+        and long.startswith(short)
+        and len(long) <= len(short) + _MAX_ENDING_LENGTH
+    )
+    return (
+        short == long
+        or is_inflection
+        or (len(short) >= _MIN_COMPOUND_PART_LENGTH and long.endswith(short))
+    )
 
 
-def _done_by(query: Query) -> frozenset[str]:
-    """The operators that groups, their aggregates or several columns serve as they are."""
-    each = bool(groups_of(query)) or len(query.columns) > 1
-    return frozenset((*_EACH * each, *_TOTAL * any(aggregates_of(query))))
+def _list_served_operators(query: Query) -> frozenset[str]:
+    """Return the operators served by groups, their aggregates or several columns."""
+    has_groups = bool(list_group_variables(query)) or len(query.columns) > 1
+    return frozenset(
+        (*_GROUP_OPERATORS * has_groups, *_TOTAL_OPERATORS * any(find_aggregates(query)))
+    )
 
 
-def unserved(proposal: Proposal, candidate: Candidate) -> Iterator[Operator]:
-    """Yield the operators that a candidate ought to serve, and none of whose words it uses."""
-    frame = proposal.frame
-    for one in frame.operators:
-        number = frame.quantity_after(one)
-        missed = number is not None and not candidate.used >> number.first & 1
-        compares = one.name not in _NUMBERED or missed
-        after = bits(range(one.last + 1, one.last + 1 + _BESIDE))
-        if one.name == "count" and candidate.shown_words & after:
+def find_unserved_operators(
+    proposal: RankedCandidates, candidate: QueryCandidate
+) -> Iterator[Operator]:
+    """Yield the operators that a candidate should serve but whose words it does not use."""
+    frame = proposal.operators
+    for operator in frame.operators:
+        number = frame.get_quantity_after(operator)
+        is_unused = number is not None and not candidate.used >> number.first & 1
+        is_comparison = operator.name not in _NUMERIC_OPERATORS or is_unused
+        following_mask = to_bit_mask(
+            range(operator.last + 1, operator.last + 1 + _MAX_COUNT_NOUN_WORDS)
+        )
+        if operator.name == "count" and candidate.shown_words & following_mask:
             continue  # "how many minutes": the number that is shown
-        if one.name not in _SILENT and compares and not one.mask & candidate.used:
-            yield one
+        if (
+            operator.name not in _OPTIONAL_OPERATORS
+            and is_comparison
+            and not operator.mask & candidate.used
+        ):
+            yield operator
 
 
-def _meant(subject: Subject) -> set[int]:
-    """The tokens that are linked to something which the query names."""
+def _find_linked_tokens(subject: FaultContext) -> set[int]:
+    """Return the tokens linked to an element of the query."""
     return {
         at
         for link in subject.linked.links
         for at, quality in zip(link.positions, link.qualities, strict=True)
-        if quality >= _MEANT and subject.names(link)
+        if quality >= _MIN_LINKED_WORD_SCORE and subject.has_link_target(link)
     }
 
 
-def _light(reading: TokenizedQuestion) -> Iterator[int]:
-    """The tokens that say nothing of their own: "happened", "took place"."""
-    said = set(reading.folded)
-    for phrase in reading.words.light:
-        for at in range(len(reading.tokens)) if phrase[0] in said else ():
-            if reading.says(phrase, at):
+def _find_light_tokens(reading: TokenizedQuestion) -> Iterator[int]:
+    """Yield the tokens without content of their own: "happened", "took place"."""
+    words = set(reading.folded_words)
+    for phrase in reading.word_list.light_phrases:
+        for at in range(len(reading.tokens)) if phrase[0] in words else ():
+            if reading.has_phrase_at(phrase, at):
                 yield from range(at, at + len(phrase))
 
 
-def _said(reading: TokenizedQuestion, operator: str) -> set[int]:
-    words = {phrase[0] for phrase in reading.words.operators[operator] if len(phrase) == 1}
-    return {at for at, word in enumerate(reading.folded) if word in words}
+def _find_operator_tokens(reading: TokenizedQuestion, operator: str) -> set[int]:
+    words = {phrase[0] for phrase in reading.word_list.operators[operator] if len(phrase) == 1}
+    return {at for at, word in enumerate(reading.folded_words) if word in words}
 
 
-EMPTY = 0.6
-"""What is left of a confidence if the result is empty.
+EMPTY_RESULT_FACTOR = 0.6
+"""Confidence factor of an empty result.
 
-What is grown has a result, so that a condition took all away: mostly a wrong one. No more is taken,
-since benchmarks leave out the questions to which nothing is the right answer.
+The expansion only yields patterns with a result, so that a condition removed all: usually a wrong
+one. The factor is not lower since benchmarks leave out questions with an empty answer.
 """
 
-TIED = 0.6  # the same if one is asked for, and several tie in an order that no word names
+TIED_RESULT_FACTOR = (
+    0.6  # the same if one is asked for, and several tie in an order that no word names
+)
 
-EITHER = 0.5  # the same if all that is asked is a name that a thing and a class have
+AMBIGUOUS_NAME_FACTOR = 0.5  # the same if all that is asked is a name that a thing and a class have
 
-WHOLE = 0.6
-"""The same if all things of a class are the answer, though words are left that no part stands for.
+UNFILTERED_CLASS_FACTOR = 0.6
+"""Confidence factor if the answer is all instances of a class, although words are left out.
 
-They narrow it by what the graph does not hold, which benchmarks do not ask either.
+Those words narrow the class by facts that the graph lacks; benchmarks rarely ask such questions.
 """
 
 Outcome = Literal["answer", "ask", "refuse"]
@@ -336,7 +403,7 @@ Outcome = Literal["answer", "ask", "refuse"]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Confidence below which askgraph asks back, and below which it refuses."""
+    """Minimum confidence to answer, and to ask back instead of refusing."""
 
     answer: float = 0.5
     ask: float = 0.2
@@ -350,140 +417,162 @@ class Decision:
     confidence: float
 
 
-def decide(proposal: Proposal) -> Decision:
-    """Group the candidates that give the same result, and weigh the evidence for the best."""
-    found = clusters(proposal.candidates)
-    return Decision(tuple(found), estimate_confidence(proposal, found))
+def decide(proposal: RankedCandidates) -> Decision:
+    """Group the candidates with the same result, and weigh the evidence for the best."""
+    ranked_clusters = cluster_candidates(proposal.candidates)
+    return Decision(tuple(ranked_clusters), estimate_confidence(proposal, ranked_clusters))
 
 
-def estimate_confidence(proposal: Proposal, found: Sequence[Cluster]) -> float:
-    """Estimate the chance (0–1) that the best cluster is right: its evidence weighed, calibrated.
+def estimate_confidence(proposal: RankedCandidates, ranked_clusters: Sequence[Cluster]) -> float:
+    """Estimate the probability (0–1) that the best cluster is right, from calibrated evidence.
 
-    0 if there is no cluster; else neither 0 nor 1.
+    It is 0 without clusters; else neither 0 nor 1.
     """
-    return calibrated(weighed(collect_evidence(proposal, found))) if found else 0.0
-
-
-def share_left(proposal: Proposal, candidate: Candidate, rows: int) -> float:
-    """Return the share of a confidence that is left when it is known how many rows there are."""
-    if not rows:
-        return EMPTY
-    if rows > 1 and _ties(proposal, candidate):
-        return TIED
-    if _whole(candidate) and left_out(proposal, candidate, read=True):
-        return WHOLE
-    return EITHER if _either(proposal, candidate) else 1.0
-
-
-def _whole(candidate: Candidate) -> bool:
-    """Whether a class and nothing else is what a query asks for or counts."""
-    tree = candidate.tree
-    match tree.where.elements:
-        case (Pattern() as only,):
-            return predicate_of(only) == RDF_TYPE and not (tree.order or groups_of(tree))
-    return False
-
-
-def _either(proposal: Proposal, candidate: Candidate) -> bool:
-    """Whether all that is asked is a name that a thing and a class have: "Jaguar"."""
-    links, tokens = proposal.linked.links, proposal.reading.tokens
-    named = [one for one in links if one.mask == candidate.used]
-    return any(
-        {one.kind, other.kind} == {Kind.ENTITY, Kind.CLASS}
-        and one.positions == other.positions
-        and name_tokens(one.name) == name_tokens(other.name)
-        and tokens[one.positions[-1]].folded in name_tokens(other.name)
-        for one in named
-        for other in links
+    return (
+        calibrate(score_evidence(collect_evidence(proposal, ranked_clusters)))
+        if ranked_clusters
+        else 0.0
     )
 
 
-def _ties(proposal: Proposal, candidate: Candidate) -> bool:
-    """Whether several rows would tie for the one that is asked for, by what no word names.
+def compute_confidence_factor(
+    proposal: RankedCandidates, candidate: QueryCandidate, rows: int
+) -> float:
+    """Return the factor of a confidence once the number of rows is known."""
+    if not rows:
+        return EMPTY_RESULT_FACTOR
+    if rows > 1 and _can_tie(proposal, candidate):
+        return TIED_RESULT_FACTOR
+    if _is_unfiltered_class(candidate) and find_omitted_words(
+        proposal, candidate, is_query_shown=True
+    ):
+        return UNFILTERED_CLASS_FACTOR
+    return AMBIGUOUS_NAME_FACTOR if _is_ambiguous_name(proposal, candidate) else 1.0
 
-    "Who was the first person on the Moon?" asks for one, not for a crew.
+
+def _is_unfiltered_class(candidate: QueryCandidate) -> bool:
+    """Return whether a query only selects or counts the instances of a class."""
+    tree = candidate.tree
+    match tree.where.elements:
+        case (Pattern() as pattern,):
+            return get_predicate(pattern) == RDF_TYPE and not (
+                tree.order or list_group_variables(tree)
+            )
+    return False
+
+
+def _is_ambiguous_name(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
+    """Return whether the question is only a name shared by a thing and a class: "Jaguar"."""
+    links, tokens = proposal.linked.links, proposal.question.tokens
+    used_links = [link for link in links if link.mask == candidate.used]
+    return any(
+        {link.kind, rival.kind} == {Kind.ENTITY, Kind.CLASS}
+        and link.positions == rival.positions
+        and name_tokens(link.name) == name_tokens(rival.name)
+        and tokens[link.positions[-1]].folded in name_tokens(rival.name)
+        for link in used_links
+        for rival in links
+    )
+
+
+def _can_tie(proposal: RankedCandidates, candidate: QueryCandidate) -> bool:
+    """Return whether several rows may tie for a single answer, in an order that no word names.
+
+    "Who was the first person on the Moon?" expects one person, not a crew.
     """
-    reading, subject = proposal.reading, Subject(proposal, candidate)
-    if any(part.group_by for part in averages_in(candidate.tree.where)):
+    reading, subject = proposal.question, FaultContext(proposal, candidate)
+    if any(part.group_by for part in list_subqueries(candidate.tree.where)):
         return False  # there is one in each group
-    if not reading.words.agreement["one"].intersection(reading.folded):
+    if not reading.word_list.agreement["one"].intersection(reading.folded_words):
         return False
     extremes = [
-        one.condition.arguments[0]
-        for one in candidate.tree.where.elements
-        if isinstance(one, Filter) and isinstance(one.condition, Call) and one.condition.name == "="
+        item.condition.arguments[0]
+        for item in candidate.tree.where.elements
+        if isinstance(item, Filter)
+        and isinstance(item.condition, Call)
+        and item.condition.name == "="
     ]
-    named = (subject.named(one) for one in extremes if isinstance(one, Variable))
-    return bool(proposal.frame.of("superlative")) and min(named, default=1.0) < _NAMED
+    name_scores = (
+        subject.score_column_name(item) for item in extremes if isinstance(item, Variable)
+    )
+    return (
+        bool(proposal.operators.get_operators("superlative"))
+        and min(name_scores, default=1.0) < _MIN_ORDER_NAME_SCORE
+    )
 
 
 def choose_outcome(confidence: float, thresholds: Thresholds | None = None) -> Outcome:
-    """Decide by confidence."""
+    """Choose the outcome by confidence."""
     limits = thresholds or Thresholds()
     if confidence >= limits.answer:
         return "answer"
     return "ask" if confidence >= limits.ask else "refuse"
 
 
-_NAMED = 0.5  # an order is named by words from this similarity on
-_MOST = 4  # so many readings are asked about
-_SHORT = 6  # so many words of a reading are said first
+_MIN_ORDER_NAME_SCORE = 0.5  # an order is named by words from this similarity on
+_MAX_OPTIONS_COUNT = 4  # so many readings are asked about
+_MAX_PREFIX_WORDS = 6  # so many words of a reading are said first
 
 
 def choose_options(answers: Sequence[Answer]) -> tuple[Option, ...]:
-    """Return the readings between which a person should choose, best first; at most four.
+    """Return the interpretations for the user to choose between, best first; at most four.
 
-    An answer whose answer columns hold what those of a better one do, in whichever order of rows
-    and columns, decides nothing; nor does an empty one, nor one with the same words. Each
-    option starts with what tells it apart, if that is short. Empty if fewer than two are
-    left. `count` is the number of rows, 1 for yes or no.
+    An answer is left out if it is empty, if its words repeat those of a better one, or if its
+    answer columns have the same values, in any order of rows and columns. Each option starts with
+    its distinctive words, if they are few. Empty if fewer than two remain. `count` is the number of
+    rows, 1 for yes or no.
     """
-    kept: dict[object, Answer] = {}
-    said: set[tuple[str, ...]] = set()
+    answers_by_outcome: dict[object, Answer] = {}
+    used_words: set[tuple[str, ...]] = set()
     for answer in answers:
-        outcome, words = _outcome(answer), tokens(answer.words)
-        if outcome and outcome not in kept and words not in said and len(kept) < _MOST:
-            kept[outcome] = answer
-            said.add(words)
-    if len(kept) < 2:
+        outcome, words = _get_answer_values(answer), tokens(answer.words)
+        if (
+            outcome
+            and outcome not in answers_by_outcome
+            and words not in used_words
+            and len(answers_by_outcome) < _MAX_OPTIONS_COUNT
+        ):
+            answers_by_outcome[outcome] = answer
+            used_words.add(words)
+    if len(answers_by_outcome) < 2:
         return ()
-    texts = [answer.words for answer in kept.values()]
+    texts = [answer.words for answer in answers_by_outcome.values()]
     split = [text.split() for text in texts]
-    start = _shared(split)
-    end = _shared([words[start:][::-1] for words in split])
-    own = [words[start : len(words) - end] for words in split]
-    if any(not 0 < len(words) <= min(_SHORT, start + end) for words in own):
-        told = list(texts)
+    start = _count_common_words(split)
+    end = _count_common_words([words[start:][::-1] for words in split])
+    distinct = [words[start : len(words) - end] for words in split]
+    if any(not 0 < len(words) <= min(_MAX_PREFIX_WORDS, start + end) for words in distinct):
+        labels = list(texts)
     else:
-        told = [
+        labels = [
             f"{' '.join(words).rstrip('.,')}: {text}"
-            for words, text in zip(own, texts, strict=True)
+            for words, text in zip(distinct, texts, strict=True)
         ]
     return tuple(
-        Option(words, _count(answer), answer.query)
-        for words, answer in zip(told, kept.values(), strict=True)
+        Option(words, _count_rows(answer), answer.query)
+        for words, answer in zip(labels, answers_by_outcome.values(), strict=True)
     )
 
 
-def _outcome(answer: Answer) -> object:
-    """What an answer says, its context columns left aside; None if that is nothing."""
+def _get_answer_values(answer: Answer) -> object:
+    """Return the values of an answer, without context columns; None if there are none."""
     if answer.boolean is not None:
         return str(answer.boolean)
     variables = answer.result.variables
-    at = [variables.index(name) for name in answer.answer_columns if name in variables]
+    columns = [variables.index(name) for name in answer.answer_columns if name in variables]
     rows = frozenset(
-        tuple(sorted(str(row[column]) for column in at or range(len(variables))))
+        tuple(sorted(str(row[column]) for column in columns or range(len(variables))))
         for row in answer.result.rows
     )
     return rows or None
 
 
-def _count(answer: Answer) -> int:
+def _count_rows(answer: Answer) -> int:
     return 1 if answer.boolean is not None else len(answer.result.rows)
 
 
-def _shared(texts: Sequence[Sequence[str]]) -> int:
-    """How many words all texts start with."""
+def _count_common_words(texts: Sequence[Sequence[str]]) -> int:
+    """Return the number of words at the start of all texts."""
     count = 0
     for words in zip(*texts, strict=False):
         if len(set(words)) > 1:
@@ -494,14 +583,16 @@ def _shared(texts: Sequence[Sequence[str]]) -> int:
 
 TREES_FILE = Path(__file__).with_name("confidence.json")  # the trees that the package uses
 
-FOR = frozenset(["score", "margin", "covered"])  # the evidence that speaks for an answer
+EVIDENCE_FOR = frozenset(["score", "margin", "covered"])  # the evidence that speaks for an answer
 
-SHAPE = frozenset(["long", "patterns", "compares", "aggregates", "grouped", "ranked", "columns"])
-"""How much a query says, which may speak for it or against it; all other evidence is against."""
+SHAPE_EVIDENCE = frozenset(
+    ["long", "patterns", "compares", "aggregates", "grouped", "ranked", "columns"]
+)
+"""The size of a query, which may count for it or against it; all other evidence is against."""
 
 EVIDENCE = (
-    FOR
-    | SHAPE
+    EVIDENCE_FOR
+    | SHAPE_EVIDENCE
     | {
         *("rivals", "disputed", "faults", "unused", "unused_names", "unheard", "left_out"),
         *("inexact", "beaten", "ambiguous", "weakest", "required", "spread", "groups"),
@@ -509,28 +600,28 @@ EVIDENCE = (
         *("head_missed", "scattered", "blemishes"),
     }
 )
-"""The names of all evidence, as `collect_evidence` gives it."""
+"""The names of all evidence of `collect_evidence`."""
 
 
-def sign_of(name: str) -> int:
-    """Return 1 for evidence that speaks for an answer, -1 for what is against it, 0 for either."""
-    return 0 if name in SHAPE else 1 if name in FOR else -1
+def get_evidence_sign(name: str) -> int:
+    """Return 1 for evidence for an answer, -1 for evidence against it, 0 for either."""
+    return 0 if name in SHAPE_EVIDENCE else 1 if name in EVIDENCE_FOR else -1
 
 
 Tree: TypeAlias = "float | tuple[int, float, Tree, Tree]"
-"""A leaf; or the number of an evidence, a bound, and the trees up to the bound and beyond it."""
+"""A leaf; or the index of an evidence, a bound, and the trees up to the bound and above it."""
 
 
 @dataclass(frozen=True)
-class Trees:
-    """Trees over named evidence, whose leaves add up to log-odds; `start` are those of no tree."""
+class BoostedTrees:
+    """Trees over named evidence, whose leaves add up to log-odds, from the log-odds `start`."""
 
     evidence: tuple[str, ...]
     start: float
     trees: tuple[Tree, ...] = ()
 
     def __call__(self, evidence: Mapping[str, float]) -> float:
-        """Return what the model gives (0–1) for evidence; what is not said is 0."""
+        """Return the model's output (0–1) for evidence; missing evidence is 0."""
         values = [evidence.get(name, 0.0) for name in self.evidence]
         linear = self.start
         for tree in self.trees:
@@ -544,27 +635,31 @@ class Trees:
         return odds / (1 + odds)
 
 
-def weighed(evidence: Mapping[str, float]) -> float:
-    """Return what the package's model gives (0–1) for evidence."""
-    return own_trees()(evidence)
+def score_evidence(evidence: Mapping[str, float]) -> float:
+    """Return the output (0–1) of the package's model for evidence."""
+    return load_trees()(evidence)
 
 
 @cache
-def own_trees() -> Trees:
-    """The trees that the package uses, over all evidence that `collect_evidence` gives."""
+def load_trees() -> BoostedTrees:
+    """Return the trees of the package, over all evidence of `collect_evidence`."""
     return read_trees(TREES_FILE)
 
 
-def read_trees(path: Path) -> Trees:
-    """Read trees; raises `SetupError` if the file is missing or holds none of the kind."""
+def read_trees(path: Path) -> BoostedTrees:
+    """Read trees from a file.
+
+    Raises:
+        SetupError: the file is missing or contains no such model.
+    """
     try:
         table = json.loads(path.read_text("utf-8"))
         names = tuple(table["evidence"])
-        odd = sorted(set(names) ^ EVIDENCE)
-        if odd:
-            raise ValueError(f"each evidence must be there once; see {', '.join(odd)}")
-        trees = tuple(_tree(one, len(names)) for one in table["trees"])
-        return Trees(names, _number(table["start"]), trees)
+        mismatched = sorted(set(names) ^ EVIDENCE)
+        if mismatched:
+            raise ValueError(f"each evidence must be there once; see {', '.join(mismatched)}")
+        trees = tuple(_parse_tree(tree, len(names)) for tree in table["trees"])
+        return BoostedTrees(names, _parse_number(table["start"]), trees)
     except (OSError, KeyError, AttributeError, TypeError, ValueError) as problem:
         raise SetupError(
             f"{str(path)!r} holds no model of confidence ({problem}); "
@@ -572,75 +667,94 @@ def read_trees(path: Path) -> Trees:
         ) from problem
 
 
-def _tree(given: object, evidence: int) -> Tree:
-    if not isinstance(given, list):
-        return _number(given)
-    at, bound, below, above = given
-    if at not in range(evidence):
+def _parse_tree(node: object, evidence_count: int) -> Tree:
+    if not isinstance(node, list):
+        return _parse_number(node)
+    at, bound, below, above = node
+    if at not in range(evidence_count):
         raise ValueError(f"there is no evidence {at!r}")
-    return at, _number(bound), _tree(below, evidence), _tree(above, evidence)
+    return (
+        at,
+        _parse_number(bound),
+        _parse_tree(below, evidence_count),
+        _parse_tree(above, evidence_count),
+    )
 
 
-def _number(value: object) -> float:
+def _parse_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"{value!r} is no number")
     return float(value)
 
 
-CURVE = Path(__file__).with_name("calibration.toml")  # the curve that the package uses
+CURVE_FILE = Path(__file__).with_name("calibration.toml")  # the curve that the package uses
 
-_NUMBERS = (int, float)
-
-
-@dataclass(frozen=True)
-class Knot:
-    """Answers pooled: their mean confidence, their mean score, and how many they are worth."""
-
-    given: float
-    chance: float
-    n: float
+_NUMBER_TYPES = (int, float)
 
 
 @dataclass(frozen=True)
-class Curve:
-    """A piecewise linear curve through knots, both of whose numbers rise."""
+class CurveKnot:
+    """Pooled answers: their mean confidence, their mean score, and their effective number."""
 
-    knots: tuple[Knot, ...]
+    confidence: float
+    probability: float
+    answer_count: float
+
+
+@dataclass(frozen=True)
+class CalibrationCurve:
+    """A piecewise linear curve through knots, in which both numbers rise."""
+
+    knots: tuple[CurveKnot, ...]
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` if the knots are not those of a rising curve within (0, 1)."""
-        inside = all(0 <= k.given <= 1 and 0 < k.chance < 1 and k.n > 0 for k in self.knots)
-        rising = all(a.given < b.given and a.chance <= b.chance for a, b in pairwise(self.knots))
-        if not (self.knots and inside and rising):
+        """Raise `ValueError` unless the knots are a rising curve within (0, 1)."""
+        is_within = all(
+            0 <= k.confidence <= 1 and 0 < k.probability < 1 and k.answer_count > 0
+            for k in self.knots
+        )
+        is_rising = all(
+            a.confidence < b.confidence and a.probability <= b.probability
+            for a, b in pairwise(self.knots)
+        )
+        if not (self.knots and is_within and is_rising):
             raise ValueError("the knots of a curve must rise, with chances between 0 and 1")
 
-    def __call__(self, given: float) -> float:
-        """Return the chance for a confidence, never 0 or 1.
+    def __call__(self, confidence: float) -> float:
+        """Return the probability for a confidence, never 0 or 1.
 
-        Beyond the last knots the curve goes on to what their finite number of answers could show.
+        Beyond the last knots the curve continues to the bounds of their finite number of answers.
         """
         first, last = self.knots[0], self.knots[-1]
         points = [
-            (0.0, min(first.chance, succeeded(0.0, first.n))),
-            *((knot.given, knot.chance) for knot in self.knots),
-            (1.0, max(last.chance, succeeded(1.0, last.n))),
+            (0.0, min(first.probability, apply_succession_rule(0.0, first.answer_count))),
+            *((knot.confidence, knot.probability) for knot in self.knots),
+            (1.0, max(last.probability, apply_succession_rule(1.0, last.answer_count))),
         ]
-        at = min(max(bisect_right(points, (given, 2.0)) - 1, 0), len(points) - 2)
-        (left, low), (right, high) = points[at], points[at + 1]
-        share = (given - left) / (right - left) if right > left else 1.0
-        return low + min(1.0, max(0.0, share)) * (high - low)
+        at = min(max(bisect_right(points, (confidence, 2.0)) - 1, 0), len(points) - 2)
+        (lower_confidence, lower), (upper_confidence, upper) = points[at], points[at + 1]
+        share = (
+            (confidence - lower_confidence) / (upper_confidence - lower_confidence)
+            if upper_confidence > lower_confidence
+            else 1.0
+        )
+        return lower + min(1.0, max(0.0, share)) * (upper - lower)
 
 
-def calibrated(given: float) -> float:
-    """Return the chance that an answer to which graph search gives this confidence is right."""
-    return _own()(given)
+def calibrate(confidence: float) -> float:
+    """Return the probability that an answer of graph search with this confidence is right."""
+    return _load_curve()(confidence)
 
 
-def read_curve(path: Path) -> Curve:
-    """Read a curve; raises `SetupError` if the file is missing or holds none."""
+def read_curve(path: Path) -> CalibrationCurve:
+    """Read a curve from a file.
+
+    Raises:
+        SetupError: the file is missing or contains no curve.
+    """
     try:
         table = tomllib.loads(path.read_text("utf-8"))
-        return Curve(tuple(_knot(entry) for entry in table["knots"]))
+        return CalibrationCurve(tuple(_parse_knot(entry) for entry in table["knots"]))
     except (OSError, KeyError, TypeError, ValueError) as problem:
         raise SetupError(
             f"{str(path)!r} holds no curve of confidences ({problem}); "
@@ -649,17 +763,17 @@ def read_curve(path: Path) -> Curve:
 
 
 @cache
-def _own() -> Curve:
-    return read_curve(CURVE)
+def _load_curve() -> CalibrationCurve:
+    return read_curve(CURVE_FILE)
 
 
-def succeeded(score: float, n: float) -> float:
-    """Return a mean of n answers within the rule of succession: no few are all right or wrong."""
-    return min((n + 1) / (n + 2), max(1 / (n + 2), score))
+def apply_succession_rule(score: float, answer_count: float) -> float:
+    """Return a mean of `answer_count` scores bounded by the rule of succession, never 0 or 1."""
+    return min((answer_count + 1) / (answer_count + 2), max(1 / (answer_count + 2), score))
 
 
-def _knot(entry: Sequence[float]) -> Knot:
-    given, chance, n = entry
-    if not all(isinstance(number, _NUMBERS) for number in entry):
+def _parse_knot(entry: Sequence[float]) -> CurveKnot:
+    confidence, probability, answer_count = entry
+    if not all(isinstance(number, _NUMBER_TYPES) for number in entry):
         raise ValueError(f"{entry!r} are not three numbers")
-    return Knot(given, chance, n)
+    return CurveKnot(confidence, probability, answer_count)

@@ -1,8 +1,8 @@
-"""Answer sets grown along the graph's own edges: one with its pattern, and the weights of growth.
+"""Partial matches: answer sets with their patterns, and the weights of the expansion.
 
-A *doubt* is counted in guessed steps: 1 is a step that no word names. All were set by hand on the
-development questions before the ranking was fitted; `ranking.toml` weighs the sums of them, in the
-beam as in the ranking.
+A *penalty* is measured in guessed steps: 1 is a step that no word names. All penalties were set by
+hand on the development questions before the ranking was fitted; `ranking.toml` weighs their sums,
+in the beam as in the ranking.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from askgraph.graph.arrays import Ids
 from askgraph.search.link import Link
-from askgraph.search.tokenize import Quantity, bits
+from askgraph.search.tokenize import Quantity, to_bit_mask
 
 
 class Edge(NamedTuple):
@@ -25,11 +25,20 @@ class Edge(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A variable or constant of a pattern, with the edges that lead on from it.
+    """A variable or constant of a pattern, with its outgoing edges.
 
-    Never changed, but not frozen: hundreds are made for a question, and that takes twice as long.
-    `terms` are constants (one, or several meant as alternatives); `ids` the nodes that it stood for
-    when it was grown. What fits it fits none of the patterns `without`, and one of `either`.
+    Never changed, but not frozen: a question needs hundreds, and freezing takes twice as long.
+
+    Attributes:
+        ids: the nodes of the graph that matched during expansion.
+        edges: the edges to further nodes of the pattern.
+        terms: constants; several are alternatives.
+        link: the link of a constant.
+        quantity: the quantity of a constant.
+        cls: the class.
+        cls_link: the link of the class.
+        negated: patterns that must not match.
+        alternatives: patterns of which one must match.
     """
 
     ids: Ids
@@ -39,21 +48,30 @@ class Node:
     quantity: Quantity | None = None
     cls: str | None = None
     cls_link: Link | None = None
-    without: tuple["Node", ...] = ()
-    either: tuple["Node", ...] = ()
+    negated: tuple["Node", ...] = ()
+    alternatives: tuple["Node", ...] = ()
 
     def walk(self) -> Iterator["Node"]:
-        """This node and all below it."""
+        """Yield this node and all nodes below it."""
         yield self
-        for one in (*(child for _, child in self.edges), *self.either):
-            yield from one.walk()
+        for node in (*(child for _, child in self.edges), *self.alternatives):
+            yield from node.walk()
 
 
 @dataclass(slots=True, eq=False)
 class PartialMatch:
-    """An answer set and the words it uses: `used` as bits, `gain` as the weight they bring.
+    """An answer set with its pattern and score.
 
-    `denied` marks a pattern that does not hold: only the answer "no" can come of it.
+    Attributes:
+        node: the root of the pattern.
+        used: the words it uses, as a bit mask.
+        gain: the weight of these words.
+        patterns: the number of triple patterns.
+        unknown: the sum of its penalties.
+        spread: the binary logarithm of how much the steps widened the set.
+        hops: the number of steps in a row.
+        anchored: whether it contains a thing, value or number of the question.
+        denied: whether the pattern does not hold: it only leads to the answer "no".
     """
 
     node: Node
@@ -72,36 +90,41 @@ class PartialMatch:
         return self.node.ids
 
 
-def combine(
-    one: PartialMatch,
-    other: PartialMatch,
+def combine_states(
+    first: PartialMatch,
+    second: PartialMatch,
     node: Node,
     *,
-    repeated: float = 0.0,
-    shared: float = 0.0,
+    repeated_weight: float = 0.0,
+    shared_penalty: float = 0.0,
 ) -> PartialMatch:
-    """Put two states together at one node.
+    """Combine two states at one node.
 
-    Words that both use weigh `repeated`; `shared` is what both guess.
+    Args:
+        first: a state.
+        second: another state.
+        node: the combined node.
+        repeated_weight: the weight of the words that both use.
+        shared_penalty: the penalty that both include.
     """
     return PartialMatch(
         node,
-        one.used | other.used,
-        one.gain + other.gain - repeated,
-        one.patterns + other.patterns,
-        max(0.0, one.unknown + other.unknown - shared),
-        one.spread + other.spread,
-        max(one.hops, other.hops),
-        one.anchored or other.anchored,
+        first.used | second.used,
+        first.gain + second.gain - repeated_weight,
+        first.patterns + second.patterns,
+        max(0.0, first.unknown + second.unknown - shared_penalty),
+        first.spread + second.spread,
+        max(first.hops, second.hops),
+        first.anchored or second.anchored,
     )
 
 
-Named = tuple[str, tuple[int, ...]]
+NamedElement = tuple[str, tuple[int, ...]]
 """A class or predicate, and the positions of the words that name it."""
 
 
-def named_steps(node: Node) -> dict[Named, int]:
-    """The classes and predicates that words of a pattern name, with the words as bits."""
+def collect_named_elements(node: Node) -> dict[NamedElement, int]:
+    """Return the classes and predicates named in a pattern, with the words as a bit mask."""
     return {
         (link.target, link.positions): link.mask
         for part in node.walk()
@@ -110,96 +133,96 @@ def named_steps(node: Node) -> dict[Named, int]:
     }
 
 
-def common_words(one: Mapping[Named, int], other: Mapping[Named, int]) -> int:
-    """The words that two patterns use for the same: "operated by both A and B"."""
+def find_common_words(first: Mapping[NamedElement, int], second: Mapping[NamedElement, int]) -> int:
+    """Return the words that two patterns use for the same element: "operated by both A and B"."""
     mask = 0
-    for named in one.keys() & other.keys():
-        mask |= one[named]
+    for element in first.keys() & second.keys():
+        mask |= first[element]
     return mask
 
 
-def named_words(node: Node) -> int:
-    """All words that name parts of a pattern, as bits."""
+def find_named_words(node: Node) -> int:
+    """Return all words that name parts of a pattern, as a bit mask."""
     mask = 0
     for part in node.walk():
         links = (part.link, part.cls_link, *(edge.link for edge, _ in part.edges))
         for link in links:
             mask |= link.mask if link is not None else 0
         if part.quantity is not None:
-            mask |= bits(part.quantity.positions)
+            mask |= to_bit_mask(part.quantity.positions)
     return mask
 
 
-def denied_words(node: Node) -> list[int]:
-    """The first words of the things, values and classes that a pattern names."""
+def list_first_words(node: Node) -> list[int]:
+    """Return the first words of the things, values, numbers and classes in a pattern."""
     links = (link for part in node.walk() for link in (part.link, part.cls_link))
     numbers = [part.quantity.first for part in node.walk() if part.quantity is not None]
     return [link.positions[0] for link in links if link is not None] + numbers
 
 
-BEAM_DOUBT: Final = 5 / 3
-"""A doubt in the beam, as a factor: it does not know yet if an answer is of the sort asked for."""
+BEAM_PENALTY_FACTOR: Final = 5 / 3
+"""Factor of penalties in the beam, where the type of the answer is not known yet."""
 
-SURE: Final = 0.9
-"""A name is surely meant from this similarity on: all of it is there, but for a bent word."""
+FULL_NAME_SHARE: Final = 0.9
+"""Minimum similarity of a full name, allowing for one inflected word."""
 
 
-class Doubt:
-    """What is counted against a pattern, in guessed steps."""
+class Penalty:
+    """Penalties of a pattern, in guessed steps."""
 
     STEP: Final = 1.0  # a step that no word names
-    OBVIOUS: Final = 0.4
-    """Such a step if the question names the class it leads to, after which it is called."""
-    BRIDGE: Final = 0.6  # such a step to or from a node that only holds others together
-    SEVERAL: Final = 0.15  # on top, if a node has several such links
-    FURTHER: Final = 0.6  # each further step of a shortcut: less than a step of its own
-    DEEP: Final = 0.4  # a predicate walked more than once, downwards
-    BACK: Final = 0.8  # a step back along the predicate by which one came
-    MISTAKEN: Final = 2.0
-    """A noun that is a class, too, said of what is not of that class: worse than a guess."""
-    NAMED_AND_CLASSED: Final = 1.5
-    """A class named beside a predicate that already says what the thing is."""
-    MISDIRECTED: Final = 1.5
-    """The destination of what words say comes from there, or the origin of what goes there."""
-    VALUE: Final = 0.5  # the predicate of a value that is not a time
-    DATE: Final = 0.3  # the predicate of a date: dates are looked for where they are
+    OBVIOUS_STEP: Final = 0.4
+    """Such a step if it is named after the class it leads to, and the question names the class."""
+    BRIDGE_STEP: Final = 0.6  # such a step to or from a node that only holds others together
+    SEVERAL_LINKS: Final = 0.15  # on top, if a node has several such links
+    FURTHER_STEP: Final = 0.6  # each further step of a shortcut: less than a step of its own
+    DEEP_STEP: Final = 0.4  # a predicate walked more than once, downwards
+    RETURN_STEP: Final = 0.8  # a step back along the predicate by which one came
+    WRONG_CLASS: Final = 2.0
+    """A noun that is also a class, applied to instances of another class: worse than a guess."""
+    REDUNDANT_CLASS: Final = 1.5
+    """A class named beside a predicate that already implies the type."""
+    WRONG_DIRECTION: Final = 1.5
+    """An origin taken for a destination, or the other way round."""
+    VALUE_PREDICATE: Final = 0.5  # the predicate of a value that is not a time
+    DATE_PREDICATE: Final = 0.3  # the predicate of a date: dates are looked for where they are
     SPAN_END: Final = 0.4  # the same if it is an end: the start is meant more often
-    NOT_DATED: Final = 0.9  # a year found if no dates are
-    AND: Final = 0.9  # two things joined by "and" taken as alternatives
-    ENUMERATED: Final = 0.5  # two numbers joined by "and" taken as alternatives
-    ALTERNATIVES: Final = 0.0  # joined by "or" they are
-    CLASS_GUESSED: Final = 0.5
-    """A class, or the bearers of a predicate, if no word names what is asked for."""
-    KIND: Final = 0.6
-    """That a thing is not of a kind, against 1 for another pattern that does not fit it."""
-    PATH: Final = 0.3  # each step on the way to a property that is shown from afar
-    DATE_SHOWN: Final = 0.6  # a date shown for "when" that no word names
-    BESIDE: Final = 0.6
-    """A measure of another thing than the one that is named right behind its word."""
-    KEY: Final = 1.2  # words of a class taken for the number that refers to it
-    CLASS_LIKE: Final = 0.1  # words of a class taken for a predicate of the same name
-    OTHER_FITS: Final = 0.1  # each other predicate of the sort that is asked for
+    UNDATED_YEAR: Final = 0.9  # a year found if no dates are
+    AND_AS_OR: Final = 0.9  # two things joined by "and" taken as alternatives
+    ENUMERATED_NUMBERS: Final = 0.5  # two numbers joined by "and" taken as alternatives
+    OR_ALTERNATIVES: Final = 0.0  # joined by "or" they are
+    GUESSED_CLASS: Final = 0.5
+    """A class, or the subjects of a predicate, if no word names the answer."""
+    NOT_OF_CLASS: Final = 0.6
+    """A negative answer on a thing's class, against 1 for any other pattern."""
+    DISTANT_STEP: Final = 0.3  # each step on the way to a property that is shown from afar
+    UNNAMED_DATE: Final = 0.6  # a date shown for "when" that no word names
+    OTHER_OWNER: Final = 0.6
+    """A measure of another thing than the one named right after its word."""
+    KEY_FOR_CLASS: Final = 1.2  # words of a class taken for the number that refers to it
+    CLASS_AS_PREDICATE: Final = 0.1  # words of a class taken for a predicate of the same name
+    OTHER_PREDICATE: Final = 0.1  # each other predicate of the sort that is asked for
 
 
-class Worth:
-    """What is counted for a pattern beside the words that it uses."""
+class GainWeight:
+    """Gains of a pattern beside the weights of the words that it uses."""
 
-    LITTLE: Final = 0.1  # a function word within a name: "very" of "very large"
+    FUNCTION_WORD: Final = 0.1  # a function word within a name: "very" of "very large"
     OPERATOR: Final = 0.6  # an operator that found its argument; about a word that is not rare
-    NAMING: Final = 0.8
-    """A word for "name", as a share of its weight: it shows what is shown anyway."""
-    SPELLED: Final = 0.6  # a number in letters, as a share: "one" is often no number
+    NAME_WORD: Final = 0.8
+    """A word for "name", as a share of its weight: names are shown in any case."""
+    NUMBER_WORD: Final = 0.6  # a number in letters, as a share: "one" is often no number
     ALTERNATIVES: Final = 0.5  # two numbers read as alternatives, on top of their words
-    NONE: Final = 0.1  # that what has none of a thing has few of it
-    AGAIN: Final = 0.3  # a class whose words the last step has used for the same thing
-    EXACT: Final = 1.05  # a class called exactly so, as a factor
+    ZERO_COUNT: Final = 0.1  # that what has none of a thing has few of it
+    REPEATED_CLASS: Final = 0.3  # a class whose words the last step has used for the same thing
+    EXACT_CLASS: Final = 1.05  # a class called exactly so, as a factor
     INDEFINITE: Final = 0.05  # on top, after "no", "each" or "how many"
-    KNOWN: Final = 0.04  # each tenfold of what the graph says of a thing, as a share
+    PROMINENCE: Final = 0.04  # each tenfold of what the graph says of a thing, as a share
 
 
-BESIDE: Final = 3
-"""So many words on an operator looks for what it goes with: an article and an adjective between."""
-NEAR: Final = 4  # the same with a verb between
-APART: Final = 5  # the same with a verb of two words between
-FAR: Final = 6  # the same with a short clause between
-ACROSS: Final = 8  # the same with a phrase between that has an "of" of its own
+MAX_TOKENS_BESIDE: Final = 3
+"""Tokens between an operator and its argument: an article and an adjective."""
+MAX_TOKENS_NEAR: Final = 4  # the same with a verb between
+MAX_TOKENS_APART: Final = 5  # the same with a verb of two words between
+MAX_TOKENS_FAR: Final = 6  # the same with a short clause between
+MAX_TOKENS_ACROSS: Final = 8  # the same with a phrase between that has an "of" of its own

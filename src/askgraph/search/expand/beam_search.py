@@ -1,9 +1,9 @@
-"""Beam search for answer sets: from what a question mentions, step by step along the graph's edges.
+"""Beam search for answer sets: from the linked elements, step by step along the graph's edges.
 
-A partial match is a set of nodes with the pattern that gives it. It starts at a linked entity,
-value, class or number, walks along predicates, and is intersected with others that use other words.
-So no pattern is ever guessed: its direction is right and its result is not empty. Names are told
-apart by what stands beside them: the river Jordan, Paris in Texas.
+A partial match is a set of nodes with its pattern. It starts at a linked entity, value, class or
+number, follows predicates, and is intersected with matches of other words. So no pattern is ever a
+guess: its direction is right and its result is not empty. Words beside a name disambiguate it: the
+river Jordan, Paris in Texas.
 """
 
 import heapq
@@ -15,527 +15,616 @@ from typing import Final
 
 import numpy as np
 
-from askgraph.deadline import in_time
-from askgraph.graph.arrays import GraphArrays, Ids, in_both
-from askgraph.graph.literals import Sort, split_literal
+from askgraph.deadline import limit_to_deadline
+from askgraph.graph.arrays import GraphArrays, Ids, intersect
+from askgraph.graph.literals import ValueKind, split_literal
 from askgraph.index.names import Kind, name_tokens, stem
 from askgraph.search.expand import (
-    BEAM_DOUBT,
-    SURE,
-    Doubt,
+    BEAM_PENALTY_FACTOR,
+    FULL_NAME_SHARE,
     Edge,
+    GainWeight,
     Node,
     PartialMatch,
-    Worth,
-    combine,
-    common_words,
-    denied_words,
-    named_steps,
-    named_words,
+    Penalty,
+    collect_named_elements,
+    combine_states,
+    find_common_words,
+    find_named_words,
+    list_first_words,
 )
 from askgraph.search.expand.schema import (
     Schema,
-    explained_codes,
-    holds_codes,
+    compute_direction_penalty,
+    find_values_by_initials,
+    get_explained_codes,
+    get_object_kinds,
+    has_codes,
     is_mirrored,
-    kinds_of_objects,
-    misdirected,
-    shortened_values,
-    stepped,
+    take_step,
 )
 from askgraph.search.link import Link, LinkedQuestion
-from askgraph.search.tokenize import Quantity, TokenizedQuestion, bits
+from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
-from askgraph.search.tokenize.word_lists import shared_words
+from askgraph.search.tokenize.word_lists import get_shared_words
 
-_LEAST_DOUBT = 0.5
-"""What a step costs at least, about, if no word names it: less would have to be an obvious one."""
-_REPEATED = 0.6
-"""A predicate may repeat words that are used if its other words weigh so much of them."""
-_ANY_NAME = 0.35  # the share of a link's worth that does not hang on how well the name fits
-_MOST_KEPT = 1000
-"""What predicates so many nodes have, and lead to, is kept; larger sets seldom come again."""
-_OF_ONE_KIND: Final = 0.99
-"""The quality from which on a word is the name's own, and not one akin to it."""
-_MOST_HOPS = 4  # steps of a pattern in a row
-_GUESSED_HOPS, _GUESSED_HOPS_NAMELESS = 2, 3
-"""Steps after which none follows that no word names; from a node without a name one more."""
-_WIDE = 2000  # nodes of an answer set from which only a first step may be one that no word names
-_LINKS = 3  # readings of the words that name one predicate
-_COMPARED, _MARKED = 32, 16
-"""Answer sets smaller than the first are compared whole, others by as many nodes as the second."""
+_MIN_STEP_PENALTY = 0.5
+"""Approximate minimum penalty of a step that no word names; less would have to be obvious."""
+_MIN_NEW_WEIGHT_RATIO = 0.6
+"""A predicate may repeat used words if its new words have this ratio of their weight."""
+_NAME_INDEPENDENT_SHARE = (
+    0.35  # the share of a link's worth that does not hang on how well the name fits
+)
+_MAX_CACHED_SET_SIZE = 1000
+"""Steps from sets up to this size are cached; larger sets rarely occur again."""
+_MIN_OWN_WORD_SCORE: Final = 0.99
+"""Minimum quality of a word of the name itself, rather than a related one."""
+_MAX_STEPS = 4  # steps of a pattern in a row
+_MAX_UNNAMED_STEPS, _MAX_UNNAMED_STEPS_NAMELESS = 2, 3
+"""Steps before an unnamed one; one more from a node without a name."""
+_MAX_UNNAMED_SET_SIZE = (
+    2000  # nodes of an answer set from which only a first step may be one that no word names
+)
+_MAX_LINKS_PER_PREDICATE = 3  # readings of the words that name one predicate
+_MAX_COMPARED_SIZE, _SAMPLE_SIZE = 32, 16
+"""Smaller answer sets are compared entirely, larger ones by a sample of this size."""
 
 
 @dataclass
 class BeamSearch:
-    """Grows the states of one question over one graph; `weights` are those of the ranking."""
+    """A beam search over one graph for one question.
+
+    Attributes:
+        graph: the arrays of the graph.
+        schema: its schema.
+        linked: the linked question.
+        frame: the operators of the question.
+        weights: the weights of the ranking.
+        beam_width: the number of states retained per level.
+        max_set_size: sets with more nodes are not expanded.
+        links_by_predicate: the links of each predicate number.
+        total_weight: the weight of all words of the question.
+    """
 
     graph: GraphArrays
     schema: Schema
     linked: LinkedQuestion
     frame: QuestionOperators
     weights: Mapping[str, float]
-    beam: int = 48
-    widest: int = 20_000
-    by_predicate: dict[int, list[Link]] = field(default_factory=dict)
-    total: float = 1.0
-    _left: dict[int, dict[int, list[Link]]] = field(default_factory=dict)
-    _by_mask: dict[int, float] = field(default_factory=dict)
-    _deep: dict[int, bool] = field(default_factory=dict)
-    _present: dict[tuple[bytes, bool], frozenset[int]] = field(default_factory=dict)
-    _reached: dict[tuple[bytes, int, bool, bool], Ids] = field(default_factory=dict)
+    beam_width: int = 48
+    max_set_size: int = 20_000
+    links_by_predicate: dict[int, list[Link]] = field(default_factory=dict)
+    total_weight: float = 1.0
+    _unused_links: dict[int, dict[int, list[Link]]] = field(default_factory=dict)
+    _weights_by_mask: dict[int, float] = field(default_factory=dict)
+    _containment: dict[int, bool] = field(default_factory=dict)
+    _predicates_of_nodes: dict[tuple[bytes, bool], frozenset[int]] = field(default_factory=dict)
+    _step_results: dict[tuple[bytes, int, bool, bool], Ids] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        named = without_chance(self.linked, self.frame)
+        plausible = remove_accidental_links(self.linked, self.frame)
         self.linked = replace(
-            self.linked, links=tuple(one for one in named if self._plausible(one))
+            self.linked, links=tuple(link for link in plausible if self._is_plausible(link))
         )
-        for one in self.linked.of(Kind.PREDICATE):
-            number = self.schema.number(one.target)
-            if number is None or number in self.schema.hidden:
+        for link in self.linked.get_links(Kind.PREDICATE):
+            number = self.schema.get_predicate_number(link.target)
+            if number is None or number in self.schema.hidden_predicates:
                 continue
-            if not (self.schema.leads_on(number) and self._is_rather_a_number(one)):
-                self.by_predicate.setdefault(number, []).append(one)
-        self.total = sum(self.linked.weights) or 1.0
+            if not (self.schema.has_resource_objects(number) and self._has_better_number(link)):
+                self.links_by_predicate.setdefault(number, []).append(link)
+        self.total_weight = sum(self.linked.weights) or 1.0
         weights = self.weights
         self._covered, self._patterns = weights["covered"], weights["patterns"]
-        self._unknown, self._spread = BEAM_DOUBT * weights["unknown"], weights["spread"]
+        self._unknown, self._spread = BEAM_PENALTY_FACTOR * weights["unknown"], weights["spread"]
 
-    def _plausible(self, link: Link) -> bool:
-        """Whether a link's words are free for it: an operator's words name things only exactly."""
+    def _is_plausible(self, link: Link) -> bool:
+        """Return whether a link may use its words: operator words need an exact name."""
         words = zip(link.positions, link.qualities, strict=True)
-        inside = [quality for at, quality in words if self.frame.is_loud(at)]
-        if min(inside, default=1.0) < _OF_ONE_KIND or self._is_counted(link):
+        operator_qualities = [quality for at, quality in words if self.frame.is_strong_operator(at)]
+        if min(operator_qualities, default=1.0) < _MIN_OWN_WORD_SCORE or self._is_count_phrase(
+            link
+        ):
             return False
-        return len(inside) < len(link.positions) or (link.preferred and link.similarity >= SURE)
+        return len(operator_qualities) < len(link.positions) or (
+            link.preferred and link.similarity >= FULL_NAME_SHARE
+        )
 
-    def _is_counted(self, link: Link) -> bool:
-        """ "The number of rooms" asks how many there are, and not for a room number."""
-        tokens, own = self.linked.reading.tokens, name_tokens(link.name)
-        if not own or stem(own[-1]) not in shared_words().names["keys"]:
+    def _is_count_phrase(self, link: Link) -> bool:
+        """Return whether words ask for a count: "the number of rooms" is not a room number."""
+        tokens, name_words = self.linked.reading.tokens, name_tokens(link.name)
+        if not name_words or stem(name_words[-1]) not in get_shared_words().names["keys"]:
             return False
         plural = [at for at in link.positions if tokens[at].stem != tokens[at].folded]
         return any(
-            at > one.last and one.mask & link.mask and tokens[at].folded not in own
-            for one in self.frame.of("count")
+            at > operator.last and operator.mask & link.mask and tokens[at].folded not in name_words
+            for operator in self.frame.get_operators("count")
             for at in plural
         )
 
-    def _is_rather_a_number(self, link: Link) -> bool:
-        """Whether the same words name a predicate of numbers better: an id rather than a link."""
+    def _has_better_number(self, link: Link) -> bool:
+        """Return whether the words fit a predicate of numbers better: an id rather than a link."""
         numbers = (
-            self.schema.number(other.target)
-            for other in self.linked.of(Kind.PREDICATE)
-            if other.positions == link.positions and other.score > link.score
+            self.schema.get_predicate_number(rival.target)
+            for rival in self.linked.get_links(Kind.PREDICATE)
+            if rival.positions == link.positions and rival.score > link.score
         )
-        return any(n is not None and self.schema.sort(n) is Sort.NUMBER for n in numbers)
+        return any(n is not None and self.schema.get_sort(n) is ValueKind.NUMBER for n in numbers)
 
-    def score(self, state: PartialMatch) -> float:
-        """How good a state is to go on with."""
-        worth = self.worth(state.gain, state.patterns, state.unknown)
+    def score_state(self, state: PartialMatch) -> float:
+        """Return the priority of a state for expansion."""
+        worth = self.score_evidence(state.gain, state.patterns, state.unknown)
         return worth + self._spread * state.spread
 
-    def worth(self, gain: float, patterns: int = 0, unknown: float = 0.0) -> float:
-        """What words, patterns and doubts speak for or against, by the weights of the ranking."""
+    def score_evidence(self, gain: float, patterns: int = 0, unknown: float = 0.0) -> float:
+        """Return the score of words, patterns and penalties, by the weights of the ranking."""
         return (
-            self._covered * gain / self.total + self._patterns * patterns + self._unknown * unknown
+            self._covered * gain / self.total_weight
+            + self._patterns * patterns
+            + self._unknown * unknown
         )
 
-    def gain(self, link: Link, used: int) -> float:
-        """What a link's words bring that are not used yet.
+    def compute_gain(self, link: Link, used: int) -> float:
+        """Return the gain of a link's words that are not used yet.
 
-        It is 0 if words of content overlap; only a predicate may repeat a lesser part that is
+        It is 0 if content words overlap, except that a predicate may repeat a lesser part that is
         used ("pet type" of pets).
         """
-        total, repeated = 0.0, 0.0
+        new_weight, repeated_weight = 0.0, 0.0
         for at, quality in zip(link.positions, link.qualities, strict=True):
             weight = self.linked.weights[at]
             if used >> at & 1:
-                repeated += weight
+                repeated_weight += weight
             else:
-                total += (weight or Worth.LITTLE) * quality
-        if repeated and (link.kind is not Kind.PREDICATE or total < _REPEATED * repeated):
+                new_weight += (weight or GainWeight.FUNCTION_WORD) * quality
+        if repeated_weight and (
+            link.kind is not Kind.PREDICATE or new_weight < _MIN_NEW_WEIGHT_RATIO * repeated_weight
+        ):
             return 0.0
-        return total * (_ANY_NAME + (1 - _ANY_NAME) * link.score)
+        return new_weight * (_NAME_INDEPENDENT_SHARE + (1 - _NAME_INDEPENDENT_SHARE) * link.score)
 
-    def weight_of(self, mask: int) -> float:
-        """How much some words tell."""
-        if mask not in self._by_mask:
-            told = enumerate(self.linked.weights)
-            self._by_mask[mask] = sum(weight for at, weight in told if mask >> at & 1)
-        return self._by_mask[mask]
+    def sum_weights(self, mask: int) -> float:
+        """Return the weight of the words in a bit mask."""
+        if mask not in self._weights_by_mask:
+            weights_by_position = enumerate(self.linked.weights)
+            self._weights_by_mask[mask] = sum(
+                weight for at, weight in weights_by_position if mask >> at & 1
+            )
+        return self._weights_by_mask[mask]
 
-    def level(self, states: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
-        """All steps from some states, without those that cannot be among the best of the level."""
+    def expand_level(self, states: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
+        """Yield all steps from some states, without those that cannot reach the beam."""
         best: list[float] = []
-        for state in in_time(sorted(states, key=lambda s: -self.score(s)), share=GROWING):
-            unnamed = self.score(state) + self.worth(0.0, 1, _LEAST_DOUBT)
-            hopeless = len(best) >= self.beam and unnamed < best[0]
-            for grown in self.hops(state, linked=hopeless):
-                yield grown
-                score = self.score(grown)
-                if len(best) < self.beam:
+        for state in limit_to_deadline(
+            sorted(states, key=lambda s: -self.score_state(s)), share=EXPANSION_TIME_SHARE
+        ):
+            unnamed = self.score_state(state) + self.score_evidence(0.0, 1, _MIN_STEP_PENALTY)
+            is_hopeless = len(best) >= self.beam_width and unnamed < best[0]
+            for successor in self.expand_state(state, named_only=is_hopeless):
+                yield successor
+                score = self.score_state(successor)
+                if len(best) < self.beam_width:
                     heapq.heappush(best, score)
                 elif score > best[0]:
                     heapq.heapreplace(best, score)
 
-    def hops(self, state: PartialMatch, *, linked: bool = False) -> Iterator[PartialMatch]:
-        """All steps from a state; with `linked` only those along predicates that words name."""
-        ids = state.node.ids
-        if len(ids) > self.widest or state.hops >= _MOST_HOPS:
-            return
-        literal = bool(len(ids)) and int(ids[0]) < self.graph.terms.first_iri
-        done = not self.content & ~state.used
-        linked = linked or self._is_wide(state)
-        linked = linked or (done and state.hops > 0 and not self.schema.is_nameless(ids))
-        wanted: Container[int] = self.schema.open
-        if linked:
-            named = self.left_links(state.used)
-            wanted = [n for n in named if literal or n in self.schema.leading]
-            if not wanted:
-                return
-        for inverse in (True,) if literal else (False, True):
-            among = self.schema.open if inverse else self.schema.leading
-            for number in sorted(among & self.present(ids, inverse=inverse)):
-                if number in wanted:
-                    yield from self._hop(state, number, inverse, linked, literal)
-
-    def present(self, ids: Ids, *, inverse: bool = False) -> frozenset[int]:
-        """The predicates that leave (or enter) some nodes; looked up once for small sets."""
-        if len(ids) > _MOST_KEPT:
-            return self.graph.present(ids, inverse=inverse)
-        key = ids.tobytes(), inverse
-        if key not in self._present:
-            self._present[key] = self.graph.present(ids, inverse=inverse)
-        return self._present[key]
-
-    def reached(self, ids: Ids, predicate: int, *, inverse: bool, plus: bool = False) -> Ids:
-        """The nodes one step from some, or more with `plus`; looked up once for small sets."""
-        key = (ids.tobytes(), predicate, inverse, plus) if len(ids) <= _MOST_KEPT else None
-        found = self._reached.get(key) if key is not None else None
-        if found is None and plus:
-            found = self.graph.closure(ids, predicate, inverse=inverse)
-        elif found is None:
-            found = stepped(self.schema, ids, predicate, inverse=inverse)
-        if key is not None:
-            self._reached[key] = found
-        return found
-
-    def _hop(
-        self, state: PartialMatch, predicate: int, inverse: bool, linked: bool, literal: bool
+    def expand_state(
+        self, state: PartialMatch, *, named_only: bool = False
     ) -> Iterator[PartialMatch]:
-        mirrored = is_mirrored(self.schema, predicate)
-        if mirrored and inverse and predicate in self.present(state.ids):
+        """Yield all steps from a state.
+
+        Args:
+            state: the state.
+            named_only: whether to follow only predicates that words name.
+        """
+        ids = state.node.ids
+        if len(ids) > self.max_set_size or state.hops >= _MAX_STEPS:
+            return
+        is_literal = bool(len(ids)) and int(ids[0]) < self.graph.terms.first_iri
+        is_covered = not self.content_mask & ~state.used
+        named_only = named_only or self._is_unnamed_step_excluded(state)
+        named_only = named_only or (
+            is_covered and state.hops > 0 and not self.schema.is_nameless(ids)
+        )
+        allowed: Container[int] = self.schema.open_predicates
+        if named_only:
+            unused_links = self.get_unused_links(state.used)
+            allowed = [
+                n for n in unused_links if is_literal or n in self.schema.resource_predicates
+            ]
+            if not allowed:
+                return
+        for inverse in (True,) if is_literal else (False, True):
+            candidates = self.schema.open_predicates if inverse else self.schema.resource_predicates
+            for number in sorted(candidates & self.get_predicates(ids, inverse=inverse)):
+                if number in allowed:
+                    yield from self._expand_predicate(
+                        state, number, inverse, named_only, is_literal
+                    )
+
+    def get_predicates(self, ids: Ids, *, inverse: bool = False) -> frozenset[int]:
+        """Return the predicates that leave (or enter) some nodes; cached for small sets."""
+        if len(ids) > _MAX_CACHED_SET_SIZE:
+            return self.graph.get_predicates(ids, inverse=inverse)
+        key = ids.tobytes(), inverse
+        if key not in self._predicates_of_nodes:
+            self._predicates_of_nodes[key] = self.graph.get_predicates(ids, inverse=inverse)
+        return self._predicates_of_nodes[key]
+
+    def get_neighbours(
+        self, ids: Ids, predicate: int, *, inverse: bool, is_transitive: bool = False
+    ) -> Ids:
+        """Return the nodes one step away, or more if `is_transitive`; cached for small sets."""
+        key = (
+            (ids.tobytes(), predicate, inverse, is_transitive)
+            if len(ids) <= _MAX_CACHED_SET_SIZE
+            else None
+        )
+        nodes = self._step_results.get(key) if key is not None else None
+        if nodes is None and is_transitive:
+            nodes = self.graph.compute_closure(ids, predicate, inverse=inverse)
+        elif nodes is None:
+            nodes = take_step(self.schema, ids, predicate, inverse=inverse)
+        if key is not None:
+            self._step_results[key] = nodes
+        return nodes
+
+    def _expand_predicate(
+        self, state: PartialMatch, predicate: int, inverse: bool, named_only: bool, is_literal: bool
+    ) -> Iterator[PartialMatch]:
+        is_symmetric = is_mirrored(self.schema, predicate)
+        if is_symmetric and inverse and predicate in self.get_predicates(state.ids):
             return  # the same step as the other way round
-        back = any(
-            edge.predicate == predicate and (mirrored or edge.inverse == inverse)
+        is_return = any(
+            edge.predicate == predicate and (is_symmetric or edge.inverse == inverse)
             for edge, _ in state.node.edges
         )
-        if back and self.schema.identifies((predicate, inverse)):
+        if is_return and self.schema.is_one_to_one((predicate, inverse)):
             return  # that leads to where it came from, and to nothing else
-        links = [] if back else self._links(state, predicate, inverse)
-        if (not links and linked) or (literal and self._is_other_code(state, predicate)):
+        links = [] if is_return else self._get_step_links(state, predicate, inverse)
+        if (not links and named_only) or (
+            is_literal and self._is_wrong_code_predicate(state, predicate)
+        ):
             return
-        for plus in self._ways(predicate, inverse, named=bool(links)):
-            ids = self._onward(state.ids, predicate, inverse, plus)
+        for is_transitive in self._get_repetitions(predicate, inverse, is_named=bool(links)):
+            ids = self._find_targets(state.ids, predicate, inverse, is_transitive)
             if not len(ids) or (len(ids) == 1 and np.array_equal(ids, state.ids)):
                 continue
-            doubt = self._doubt(state, ids, predicate, inverse, literal)
-            doubt += misdirected(self.linked, self.schema, state.node, predicate)
-            doubt += Doubt.DEEP if plus and not inverse else 0.0
-            ways: list[Link | None] = [*links[:_LINKS]]
-            if not links or predicate in self.schema.mixed or self.is_class_like(links[0]):
-                ways.append(None)
-            for one in ways:
-                edge = Edge(predicate, not inverse, plus, one)
-                unknown = doubt if one is None else self._mistaken(edge, ids, state)
-                unknown += Doubt.BACK if back else 0.0
-                yield self._stepped(state, edge, ids, unknown, literal)
+            penalty = self._compute_step_penalty(state, ids, predicate, inverse, is_literal)
+            penalty += compute_direction_penalty(self.linked, self.schema, state.node, predicate)
+            penalty += Penalty.DEEP_STEP if is_transitive and not inverse else 0.0
+            readings: list[Link | None] = [*links[:_MAX_LINKS_PER_PREDICATE]]
+            if (
+                not links
+                or predicate in self.schema.mixed_predicates
+                or self.is_class_name(links[0])
+            ):
+                readings.append(None)
+            for link in readings:
+                edge = Edge(predicate, not inverse, is_transitive, link)
+                step_penalty = (
+                    penalty if link is None else self._compute_class_penalty(edge, ids, state)
+                )
+                step_penalty += Penalty.RETURN_STEP if is_return else 0.0
+                yield self._build_successor(state, edge, ids, step_penalty, is_literal)
 
-    def _onward(self, ids: Ids, predicate: int, inverse: bool, plus: bool) -> Ids:
-        """What a step leads to, without literals beside resources: from those none leads on.
+    def _find_targets(self, ids: Ids, predicate: int, inverse: bool, is_transitive: bool) -> Ids:
+        """Return the nodes after a step, without literals beside resources or dead ends."""
+        targets = self.get_neighbours(ids, predicate, inverse=inverse, is_transitive=is_transitive)
+        if not inverse and self.schema.is_dead_end(predicate, targets):
+            return targets[:0]
+        if predicate in self.schema.mixed_predicates:
+            targets = targets[np.searchsorted(targets, self.graph.terms.first_iri) :]
+        return targets
 
-        Nor does one from statements whose triples were not fetched.
-        """
-        found = self.reached(ids, predicate, inverse=inverse, plus=plus)
-        if not inverse and self.schema.leads_nowhere(predicate, found):
-            return found[:0]
-        if predicate in self.schema.mixed:
-            found = found[np.searchsorted(found, self.graph.terms.first_iri) :]
-        return found
-
-    def _is_other_code(self, state: PartialMatch, predicate: int) -> bool:
-        """Whether words mean a code, and a predicate does not hold such codes, or not only."""
-        meant = state.node.link
-        if meant is None or not meant.code:
+    def _is_wrong_code_predicate(self, state: PartialMatch, predicate: int) -> bool:
+        """Return whether words mean a code, and a predicate contains other values."""
+        link = state.node.link
+        if link is None or not link.code:
             return False
-        if (explained := self.schema.number(meant.code)) is not None:
-            return predicate != explained
-        return not holds_codes(self.schema, predicate, meant.code)
+        if (explaining := self.schema.get_predicate_number(link.code)) is not None:
+            return predicate != explaining
+        return not has_codes(self.schema, predicate, link.code)
 
-    def _links(self, state: PartialMatch, predicate: int, inverse: bool) -> list[Link]:
-        """The links of a step; a question word alone names only what a predicate leads to."""
-        links = self.left_links(state.used).get(predicate, [])
-        return [one for one in links if one.mask & self.content] if inverse else links
+    def _get_step_links(self, state: PartialMatch, predicate: int, inverse: bool) -> list[Link]:
+        """Return the links of a step; a question word alone only names a predicate's objects."""
+        links = self.get_unused_links(state.used).get(predicate, [])
+        return [link for link in links if link.mask & self.content_mask] if inverse else links
 
-    def left_links(self, used: int) -> dict[int, list[Link]]:
-        """The predicates that the words not yet used name, with their links."""
-        if used not in self._left:
-            left = {
-                number: [one for one in links if self.gain(one, used)]
-                for number, links in self.by_predicate.items()
+    def get_unused_links(self, used: int) -> dict[int, list[Link]]:
+        """Return the predicates named by words not used yet, with their links."""
+        if used not in self._unused_links:
+            unused = {
+                number: [link for link in links if self.compute_gain(link, used)]
+                for number, links in self.links_by_predicate.items()
             }
-            self._left[used] = {number: links for number, links in left.items() if links}
-        return self._left[used]
+            self._unused_links[used] = {number: links for number, links in unused.items() if links}
+        return self._unused_links[used]
 
-    def _mistaken(self, edge: Edge, ids: Ids, state: PartialMatch) -> float:
-        """Whether a noun that is a class too ("moon of") is said of what is not of that class."""
+    def _compute_class_penalty(self, edge: Edge, ids: Ids, state: PartialMatch) -> float:
+        """Return the penalty if a noun that is also a class ("moon of") applies to other things."""
         if edge.link is None:
             return 0.0
-        subjects = self.schema.names_subject(edge.predicate)
-        named = ids if subjects != edge.inverse else state.ids
-        return 0.0 if self.fits_noun(edge.link, named) else Doubt.MISTAKEN
+        is_subject_name = self.schema.is_subject_name(edge.predicate)
+        named_ids = ids if is_subject_name != edge.inverse else state.ids
+        return 0.0 if self.is_of_named_class(edge.link, named_ids) else Penalty.WRONG_CLASS
 
-    def fits_noun(self, link: Link, ids: Ids) -> bool:
-        """Whether nodes are of the class that the same words name, if they name one."""
-        classes = self._called.get(link.positions)
-        return not classes or any(self.schema.all_are(ids, cls) for cls in classes)
+    def is_of_named_class(self, link: Link, ids: Ids) -> bool:
+        """Return whether nodes are instances of the class that the words of a link name, if any."""
+        classes = self._classes_by_positions.get(link.positions)
+        return not classes or any(self.schema.has_only_instances(ids, cls) for cls in classes)
 
-    def is_class_like(self, link: Link) -> bool:
-        """Whether a class is called by the same words."""
-        return link.positions in self._called
+    def is_class_name(self, link: Link) -> bool:
+        """Return whether the words of a link also name a class."""
+        return link.positions in self._classes_by_positions
 
     @cached_property
-    def _called(self) -> dict[tuple[int, ...], list[str]]:
-        """The classes that words surely name, by the positions of the words."""
-        found: dict[tuple[int, ...], list[str]] = {}
-        for one in self.linked.of(Kind.CLASS):
-            if one.similarity > SURE:
-                found.setdefault(one.positions, []).append(one.target)
-        return found
+    def _classes_by_positions(self) -> dict[tuple[int, ...], list[str]]:
+        """The classes with a full name in the question, by the positions of its words."""
+        classes: dict[tuple[int, ...], list[str]] = {}
+        for link in self.linked.get_links(Kind.CLASS):
+            if link.similarity > FULL_NAME_SHARE:
+                classes.setdefault(link.positions, []).append(link.target)
+        return classes
 
-    def _is_wide(self, state: PartialMatch) -> bool:
-        """Whether a state has walked far enough, or is too large, for a step that no word names."""
-        if state.hops >= _GUESSED_HOPS and not self.schema.is_nameless(state.ids):
+    def _is_unnamed_step_excluded(self, state: PartialMatch) -> bool:
+        """Return whether a state is too far or too large for a step that no word names."""
+        if state.hops >= _MAX_UNNAMED_STEPS and not self.schema.is_nameless(state.ids):
             return True
-        far = state.hops >= _GUESSED_HOPS_NAMELESS
-        return far or (len(state.ids) > _WIDE and state.hops > 0)
+        is_far = state.hops >= _MAX_UNNAMED_STEPS_NAMELESS
+        return is_far or (len(state.ids) > _MAX_UNNAMED_SET_SIZE and state.hops > 0)
 
-    def _ways(self, predicate: int, inverse: bool, *, named: bool) -> tuple[bool, ...]:
-        """Once, or once and more: what lies in a place lies there at any depth.
+    def _get_repetitions(
+        self, predicate: int, inverse: bool, *, is_named: bool
+    ) -> tuple[bool, ...]:
+        """Return whether to follow a predicate once, or once and more: places contain at any depth.
 
-        A chain of another kind that words name is walked once: "whose manager is".
+        Another named chain is followed once: "whose manager is".
         """
-        if predicate not in self.schema.transitive or is_mirrored(self.schema, predicate):
+        if predicate not in self.schema.transitive_predicates or is_mirrored(
+            self.schema, predicate
+        ):
             return (False,)
-        if named and not self._contains(predicate):
+        if is_named and not self._is_containment(predicate):
             return (False,)
         return (True,) if inverse else (True, False)
 
-    def _contains(self, predicate: int) -> bool:
-        """Whether what lies in something lies in what that lies in, too, as of places.
+    def _is_containment(self, predicate: int) -> bool:
+        """Return whether a predicate is transitive by meaning, as for places.
 
-        A chain of things alone ("manager", "prerequisite") does not say so.
+        A chain of things alone ("manager", "prerequisite") is not.
         """
-        if predicate not in self._deep:
+        if predicate not in self._containment:
             schema = self.schema
-            self._deep[predicate] = (
-                "places" in kinds_of_objects(schema, predicate)
-                or schema.names_subject(predicate)
+            self._containment[predicate] = (
+                "places" in get_object_kinds(schema, predicate)
+                or schema.is_subject_name(predicate)
                 or schema.is_declared_transitive(predicate)
             )
-        return self._deep[predicate]
+        return self._containment[predicate]
 
-    def _stepped(
-        self, state: PartialMatch, edge: Edge, ids: Ids, unknown: float, literal: bool
+    def _build_successor(
+        self, state: PartialMatch, edge: Edge, ids: Ids, penalty: float, is_literal: bool
     ) -> PartialMatch:
-        below, one = state.node, edge.link
-        if literal and len(below.terms) > 1:
-            objects = self.graph.ends(edge.predicate, inverse=True)
-            fits = in_both(below.ids, objects)
-            below = replace(below, ids=fits, terms=tuple(fits.tolist()))
+        child, link = state.node, edge.link
+        if is_literal and len(child.terms) > 1:
+            objects = self.graph.get_ends(edge.predicate, inverse=True)
+            matching = intersect(child.ids, objects)
+            child = replace(child, ids=matching, terms=tuple(matching.tolist()))
         return PartialMatch(
-            Node(ids, edges=((edge, below),)),
-            state.used | (one.mask if one else 0),
-            state.gain + (self.gain(one, state.used) if one else 0.0),
+            Node(ids, edges=((edge, child),)),
+            state.used | (link.mask if link else 0),
+            state.gain + (self.compute_gain(link, state.used) if link else 0.0),
             state.patterns + 1,
-            state.unknown + unknown,
+            state.unknown + penalty,
             state.spread + math.log2(max(1.0, len(ids) / len(state.ids))),
-            state.hops + (0 if literal else 1),
+            state.hops + (0 if is_literal else 1),
             state.anchored,
         )
 
-    def _doubt(
-        self, state: PartialMatch, ids: Ids, predicate: int, inverse: bool, literal: bool
+    def _compute_step_penalty(
+        self, state: PartialMatch, ids: Ids, predicate: int, inverse: bool, is_literal: bool
     ) -> float:
-        """How much is guessed by a predicate that no word names; less if each has just one."""
-        if literal:
+        """Return the penalty of a predicate that no word names; lower if each node has just one."""
+        if is_literal:
             quantity = state.node.quantity
             if state.node.link is not None and state.node.link.code:
                 return 0.0  # the code tells its predicate
             if quantity is None or quantity.days is None:
-                return Doubt.VALUE
-            dated = self.schema.sort(predicate) in (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
-            if not dated and self.schema.words(predicate).isdisjoint(shared_words().names["times"]):
-                return Doubt.NOT_DATED
+                return Penalty.VALUE_PREDICATE
+            is_dated = self.schema.get_sort(predicate) in (
+                ValueKind.DATE,
+                ValueKind.YEAR,
+                ValueKind.TEXT_DATE,
+            )
+            if not is_dated and self.schema.get_name_stems(predicate).isdisjoint(
+                get_shared_words().names["times"]
+            ):
+                return Penalty.UNDATED_YEAR
             is_end = any(predicate == end for _, end, _ in self.schema.spans)
-            return Doubt.SPAN_END if is_end else Doubt.DATE
+            return Penalty.SPAN_END if is_end else Penalty.DATE_PREDICATE
         objects = state.ids if inverse else ids
-        by, relates = (edge.predicate for edge, _ in state.node.edges), self.schema.is_one_relation
-        if any(relates(one, predicate, state.ids) for one in by):
+        previous, is_one_relation = (
+            (edge.predicate for edge, _ in state.node.edges),
+            self.schema.is_one_relation,
+        )
+        if any(
+            is_one_relation(predicate_before, predicate, state.ids) for predicate_before in previous
+        ):
             return 0.0  # the rest of a relation that goes by one name
-        if self.schema.is_obvious(predicate, objects, self.said):
-            return Doubt.OBVIOUS
-        bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
-        single = self.schema.is_functional(predicate, inverse=not inverse)
-        doubt = (Doubt.BRIDGE if bridge else Doubt.STEP) + (0.0 if single else Doubt.SEVERAL)
-        return doubt + Doubt.FURTHER * (self.schema.predicates[predicate].steps - 1)
+        if self.schema.is_named_after_class(predicate, objects, self.classes_in_question):
+            return Penalty.OBVIOUS_STEP
+        is_bridge = self.schema.is_nary(ids) or self.schema.is_nary(state.ids)
+        is_functional = self.schema.is_functional(predicate, inverse=not inverse)
+        penalty = (Penalty.BRIDGE_STEP if is_bridge else Penalty.STEP) + (
+            0.0 if is_functional else Penalty.SEVERAL_LINKS
+        )
+        return penalty + Penalty.FURTHER_STEP * (self.schema.predicates[predicate].steps - 1)
 
-    def classed(self, states: Iterable[PartialMatch]) -> Iterator[PartialMatch]:
-        """Each state, and again with every class that words name and that it meets."""
-        links = self.linked.of(Kind.CLASS)
+    def apply_classes(self, states: Iterable[PartialMatch]) -> Iterator[PartialMatch]:
+        """Yield each state, and its intersection with every class that words name."""
+        links = self.linked.get_links(Kind.CLASS)
         for state in states:
-            for one in links:
-                gain = self.gain(one, state.used) or self._again(one, state)
+            for link in links:
+                gain = self.compute_gain(link, state.used) or self._score_repeated_class(
+                    link, state
+                )
                 if not gain:
                     continue
-                ids = in_both(state.ids, self.schema.instances(one.target))
+                ids = intersect(state.ids, self.schema.get_instances(link.target))
                 if not len(ids):
                     continue
-                named = any(self.is_role(edge, root=True) for edge, _ in state.node.edges)
-                doubt = Doubt.NAMED_AND_CLASSED if named and one.mask & ~state.used else 0.0
+                is_role = any(self.is_role_name(edge, at_root=True) for edge, _ in state.node.edges)
+                penalty = Penalty.REDUNDANT_CLASS if is_role and link.mask & ~state.used else 0.0
                 yield replace(
                     state,
-                    node=replace(state.node, ids=ids, cls=one.target, cls_link=one),
-                    used=state.used | one.mask,
+                    node=replace(state.node, ids=ids, cls=link.target, cls_link=link),
+                    used=state.used | link.mask,
                     gain=state.gain + gain,
                     patterns=state.patterns + (len(ids) < len(state.ids)),
-                    unknown=state.unknown + doubt,
+                    unknown=state.unknown + penalty,
                 )
             yield state
 
-    def _again(self, link: Link, state: PartialMatch) -> float:
-        """A class whose words the last step has used for the same thing: "moons" that are moons."""
-        said = any(
+    def _score_repeated_class(self, link: Link, state: PartialMatch) -> float:
+        """Return the gain of a class whose words the last step uses too: "moons" that are moons."""
+        is_repeated = any(
             edge.link is not None
-            and link.similarity > SURE
+            and link.similarity > FULL_NAME_SHARE
             and edge.link.positions == link.positions
-            and self.is_role(edge, root=True)
+            and self.is_role_name(edge, at_root=True)
             for edge, _ in state.node.edges
         )
-        return Worth.AGAIN if said else 0.0
+        return GainWeight.REPEATED_CLASS if is_repeated else 0.0
 
-    def is_role(self, edge: Edge, *, root: bool) -> bool:
-        """Whether a named predicate says what its root end (or its far end) is.
+    def is_role_name(self, edge: Edge, *, at_root: bool) -> bool:
+        """Return whether a named predicate describes its root end, or else its far end.
 
-        "supplier" says it of the object, "supplier of" and "is a supplier of" of the subject.
+        "supplier" describes the object, "supplier of" and "is a supplier of" the subject.
         """
         if edge.link is None or not self.schema.is_noun(edge.link.name):
             return False
-        subject = self.schema.names_subject(edge.predicate)
-        return (subject != edge.inverse) == root
+        is_subject_name = self.schema.is_subject_name(edge.predicate)
+        return (is_subject_name != edge.inverse) == at_root
 
     @cached_property
-    def said(self) -> frozenset[str]:
+    def classes_in_question(self) -> frozenset[str]:
         """The classes that the question names."""
-        return frozenset(one.target for one in self.linked.of(Kind.CLASS) if one.score > SURE)
+        return frozenset(
+            link.target
+            for link in self.linked.get_links(Kind.CLASS)
+            if link.score > FULL_NAME_SHARE
+        )
 
     @cached_property
-    def content(self) -> int:
-        """The tokens that carry content, as bits."""
-        return bits(at for at, weight in enumerate(self.linked.weights) if weight)
+    def content_mask(self) -> int:
+        """The content tokens, as a bit mask."""
+        return to_bit_mask(at for at, weight in enumerate(self.linked.weights) if weight)
 
-    def kept(self, states: Iterable[PartialMatch], limit: int | None = None) -> list[PartialMatch]:
-        """The best states; of those with equal sets and words only the best."""
+    def select_best(
+        self, states: Iterable[PartialMatch], limit: int | None = None
+    ) -> list[PartialMatch]:
+        """Return the best states, only one for each set and words."""
         best: dict[tuple[int, int, bytes], tuple[float, PartialMatch]] = {}
         for state in states:
-            ids, score = state.node.ids, self.score(state)
+            ids, score = state.node.ids, self.score_state(state)
             size = len(ids)
-            told = ids if size < _COMPARED else ids[:: size // _MARKED]
-            key = state.used, size, told.tobytes()
-            known = best.get(key)
-            if known is None or score > known[0]:
+            sample = ids if size < _MAX_COMPARED_SIZE else ids[:: size // _SAMPLE_SIZE]
+            key = state.used, size, sample.tobytes()
+            previous = best.get(key)
+            if previous is None or score > previous[0]:
                 best[key] = score, state
         ranked = sorted(best.values(), key=lambda pair: (-pair[0], len(pair[1].ids)))
-        return [state for _, state in ranked[: limit or self.beam]]
+        return [state for _, state in ranked[: limit or self.beam_width]]
 
 
-_EXPLAINING = frozenset(
+_OPERATORS_WITHOUT_NAMES = frozenset(
     "count average sum minimum maximum most fewest superlative comparative more_than less_than "
     "at_least at_most between each order ascending descending top distinct or and both not".split()
 )
-"""Operators whose words are no names of things."""
-GROWING = 0.5  # the share of the seconds for searching after which nothing more is grown
-_WHOLE = 0.9  # from this similarity on all of a name is there, but for a bent word
+"""Operators whose words do not name things."""
+EXPANSION_TIME_SHARE = (
+    0.5  # the share of the seconds for searching after which nothing more is grown
+)
+_FULL_NAME_SHARE = 0.9  # from this similarity on all of a name is there, but for a bent word
 
 
-def without_chance(linked: LinkedQuestion, frame: QuestionOperators) -> tuple[Link, ...]:
-    """Return the links but those of things whose names only words in other use match.
+def remove_accidental_links(linked: LinkedQuestion, frame: QuestionOperators) -> tuple[Link, ...]:
+    """Return the links without things that match only words used otherwise.
 
-    Words of an operator, units after their number, and single letters are such words; so are those
-    that are wholly a class's or predicate's name where they are but a part of a thing's, and
-    numbers, which find texts as well. What is quoted or stands in capitals may always be a name.
+    Such words are operators, units after their number, single letters, full names of classes or
+    predicates that are only a part of the thing's name, and numbers, which also match texts. Quoted
+    and capitalized words may always be names.
     """
     tokens = linked.reading.tokens
-    found = {at for one in frame.of(*_EXPLAINING) for at in one.positions}
+    positions = {
+        at
+        for quantity in frame.get_operators(*_OPERATORS_WITHOUT_NAMES)
+        for at in quantity.positions
+    }
     for quantity in linked.reading.quantities:
         if quantity.unit is not None:
-            found |= set(range(quantity.last + 1, quantity.measured.stop))
-    found |= {at for at, token in enumerate(tokens) if len(token.text) == 1}
-    used = frozenset(at for at in found if not tokens[at].text[0].isdigit())
-    counted = {tuple(one.positions) for one in linked.reading.quantities if one.value is not None}
-    schema = {
+            positions |= set(range(quantity.last + 1, quantity.positions_with_unit.stop))
+    positions |= {at for at, token in enumerate(tokens) if len(token.text) == 1}
+    accidental = frozenset(at for at in positions if not tokens[at].text[0].isdigit())
+    quantity_positions = {
+        tuple(quantity.positions)
+        for quantity in linked.reading.quantities
+        if quantity.value is not None
+    }
+    schema_positions = {
         link.positions
-        for link in linked.of(Kind.CLASS, Kind.PREDICATE)
-        if link.similarity > _WHOLE and link.preferred
+        for link in linked.get_links(Kind.CLASS, Kind.PREDICATE)
+        if link.similarity > _FULL_NAME_SHARE and link.preferred
     }
     return tuple(
         link
         for link in linked.links
         if link.kind not in (Kind.ENTITY, Kind.VALUE)
-        or _may_be_name(link, linked)
+        or _can_be_name(link, linked)
         or not (
-            (link.kind is Kind.VALUE and link.positions in counted)
-            or all(at in used or not linked.weights[at] for at in link.positions)
-            or (link.similarity < _WHOLE and link.positions in schema)
+            (link.kind is Kind.VALUE and link.positions in quantity_positions)
+            or all(at in accidental or not linked.weights[at] for at in link.positions)
+            or (link.similarity < _FULL_NAME_SHARE and link.positions in schema_positions)
         )
     )
 
 
-def _may_be_name(link: Link, linked: LinkedQuestion) -> bool:
-    """Whether words are quoted, or in capitals within the question."""
+def _can_be_name(link: Link, linked: LinkedQuestion) -> bool:
+    """Return whether words are quoted, or capitalized within the question."""
     tokens = [linked.reading.tokens[at] for at in link.positions]
     return any(
-        token.quote is not None or (token.capital and at > 0)
+        token.quote is not None or (token.is_capitalized and at > 0)
         for at, token in zip(link.positions, tokens, strict=True)
     )
 
 
-_STEPS = 3  # steps from a seed before states are joined
-_POOL, _JOINED, _GROWN = 4, 2, 6
-"""Beams kept of what was walked, of what was joined, and of both after walking on."""
-_ALTERNATIVE: Final = 0.6  # a name beside "or" is one alternative from this similarity on
-_SHORTENED: Final = 0.6  # how well a word fits a value that is what is left of it
-_EACH_SIDE = 4  # readings of each side of "or"
-_SIDES = 24  # patterns of each side of "or"
-_HEAD = 0.7  # the first noun names a class so well that all that is found is of it
-_BEFORE_OR, _AFTER_OR = 2, 4  # tokens that a name may be away from "or"
-_LISTED = 50
-"""Constants that stand for one number at most; more differ only in how they are written."""
-_EXACTLY: Final = 0.95  # a class is called exactly so from this similarity on
-_MOST_ALIKE, _MUCH_MORE = 6, 3
-"""So many things of one name may be meant together, if none has so many times the edges."""
-_LIKE_IT = 2  # steps of a pattern that a thing may fail to fit
-_SAME_WORDS = 8  # states joined that use the same words
-_DENIED_WITHIN = 4  # words of content after "not" within which what it denies is named
-_ALIKE = 0.05  # how much worse a name may fit and still be called the same
-_WITHIN = 2  # function words between a name and the place that tells it apart
-_FEW = 64  # sets of so few nodes are told to have none in common faster as sets of Python
+_MAX_SEED_STEPS = 3  # steps from a seed before states are joined
+_POOL_SIZE_FACTOR, _JOINED_SIZE_FACTOR, _EXPANDED_SIZE_FACTOR = 4, 2, 6
+"""Beam widths retained of expanded seeds, of joined states, and of both after expansion."""
+_MIN_ALTERNATIVE_SHARE: Final = 0.6  # a name beside "or" is one alternative from this similarity on
+_ABBREVIATION_SCORE: Final = 0.6  # how well a word fits a value that is what is left of it
+_MAX_LINKS_PER_SIDE = 4  # readings of each side of "or"
+_MAX_PATTERNS_PER_SIDE = 24  # patterns of each side of "or"
+_MIN_HEAD_SCORE = 0.7  # the first noun names a class so well that all that is found is of it
+_MAX_TOKENS_BEFORE_OR, _MAX_TOKENS_AFTER_OR = 2, 4  # tokens that a name may be away from "or"
+_MAX_CONSTANTS = 50
+"""Constants for one number; more would only differ in spelling."""
+_EXACT_NAME_SHARE: Final = 0.95  # a class is called exactly so from this similarity on
+_MAX_NAMESAKES_COUNT, _MAX_PROMINENCE_RATIO = 6, 3
+"""Things of one name are alternatives up to this number and this ratio of edges."""
+_MAX_DENIED_STEPS = 2  # steps of a pattern that a thing may fail to fit
+_MAX_STATES_PER_WORDS = 8  # states joined that use the same words
+_MAX_WORDS_AFTER_NOT = 4  # words of content after "not" within which what it denies is named
+_MAX_NAME_SCORE_DIFFERENCE = 0.05  # how much worse a name may fit and still be called the same
+_MAX_APPOSITION_WORDS = 2  # function words between a name and the place that tells it apart
+_MAX_SMALL_SET_SIZE = (
+    64  # sets of so few nodes are told to have none in common faster as sets of Python
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """The best partial matches of a question, and the search that keeps what it looked up."""
+    """The best partial matches of a question, and the search with its caches."""
 
     search: BeamSearch
     matches: tuple[PartialMatch, ...]
@@ -549,626 +638,733 @@ def expand(
     *,
     limit: int | None = None,
 ) -> Expansion:
-    """Expand what a question mentions to partial matches; the best are returned, up to a limit."""
+    """Expand the links of a question to partial matches; return the best, up to a limit."""
     search = BeamSearch(schema.graph, schema, linked, operators, weights)
-    return Expansion(search, tuple(_grow(search)[:limit]))
+    return Expansion(search, tuple(_run_search(search)[:limit]))
 
 
-def _grow(search: BeamSearch) -> list[PartialMatch]:
-    """Grow all states; best first."""
-    things = list(_seeds(search))
+def _run_search(search: BeamSearch) -> list[PartialMatch]:
+    """Run the search; return the states, best first."""
+    thing_states = list(_create_seeds(search))
     classes: list[PartialMatch] = []
     # A state for each class that words name: its instances; more after "no", "each", "how many".
-    indefinite = {one.last + 1 for one in search.frame.of("not", "each", "count")}
-    for one in search.linked.of(Kind.CLASS):
-        ids = search.schema.instances(one.target)
+    indefinite = {item.last + 1 for item in search.frame.get_operators("not", "each", "count")}
+    for item in search.linked.get_links(Kind.CLASS):
+        ids = search.schema.get_instances(item.target)
         if len(ids):
-            node = Node(ids, cls=one.target, cls_link=one)
-            exact = Worth.EXACT if one.similarity > _EXACTLY else 1.0
-            exact += Worth.INDEFINITE if one.positions[0] in indefinite else 0.0
-            classes.append(PartialMatch(node, one.mask, exact * search.gain(one, 0), patterns=1))
-    pool = things + classes
-    level = things + [c for c in classes if len(c.ids) <= search.widest]
-    for _ in range(_STEPS):
-        level = search.kept(search.level(level))
-        level = search.kept(search.classed(level))
+            node = Node(ids, cls=item.target, cls_link=item)
+            class_factor = GainWeight.EXACT_CLASS if item.similarity > _EXACT_NAME_SHARE else 1.0
+            class_factor += GainWeight.INDEFINITE if item.positions[0] in indefinite else 0.0
+            classes.append(
+                PartialMatch(
+                    node, item.mask, class_factor * search.compute_gain(item, 0), patterns=1
+                )
+            )
+    pool = thing_states + classes
+    level = thing_states + [c for c in classes if len(c.ids) <= search.max_set_size]
+    for _ in range(_MAX_SEED_STEPS):
+        level = search.select_best(search.expand_level(level))
+        level = search.select_best(search.apply_classes(level))
         pool += level
-    pool = search.kept(pool, limit=_POOL * search.beam)
-    if search.frame.of("or"):
-        pool = [*united(search, pool), *pool]
-    joined = search.kept(joins(search, pool), limit=_JOINED * search.beam)
-    if joined:
-        joined += turned_about(search, joined, pool)
+    pool = search.select_best(pool, limit=_POOL_SIZE_FACTOR * search.beam_width)
+    if search.frame.get_operators("or"):
+        pool = [*unite_states(search, pool), *pool]
+    joined_states = search.select_best(
+        join_states(search, pool), limit=_JOINED_SIZE_FACTOR * search.beam_width
+    )
+    if joined_states:
+        joined_states += move_roots(search, joined_states, pool)
         further = [
-            grown
-            for state in in_time(joined[: search.beam], share=GROWING)
-            for grown in search.hops(state, linked=not search.schema.is_nameless(state.ids))
+            successor
+            for state in limit_to_deadline(
+                joined_states[: search.beam_width], share=EXPANSION_TIME_SHARE
+            )
+            for successor in search.expand_state(
+                state, named_only=not search.schema.is_nameless(state.ids)
+            )
         ]
-        further = search.kept(search.classed(further))
-        pool = search.kept(pool + joined + further, limit=_GROWN * search.beam)
-        again = search.kept(joins(search, pool[: _JOINED * search.beam]), limit=search.beam)
-        pool = search.kept(pool + again, limit=_GROWN * search.beam)
-    if search.frame.of("not"):
-        pool = search.kept([*pool, *lacking(search, classes, pool)], limit=_GROWN * search.beam)
-    if search.frame.exists:
-        pool = [*search.kept(unmet(search, things, pool)), *pool]
+        further = search.select_best(search.apply_classes(further))
+        pool = search.select_best(
+            pool + joined_states + further, limit=_EXPANDED_SIZE_FACTOR * search.beam_width
+        )
+        rejoined = search.select_best(
+            join_states(search, pool[: _JOINED_SIZE_FACTOR * search.beam_width]),
+            limit=search.beam_width,
+        )
+        pool = search.select_best(pool + rejoined, limit=_EXPANDED_SIZE_FACTOR * search.beam_width)
+    if search.frame.get_operators("not"):
+        pool = search.select_best(
+            [*pool, *subtract_states(search, classes, pool)],
+            limit=_EXPANDED_SIZE_FACTOR * search.beam_width,
+        )
+    if search.frame.is_yes_no_question:
+        pool = [*search.select_best(deny_states(search, thing_states, pool)), *pool]
     return pool
 
 
-def _seeds(search: BeamSearch) -> Iterator[PartialMatch]:
-    """A state for each thing, value and number that words name, and for values said as either."""
-    named: dict[tuple[Kind, tuple[int, ...]], list[Link]] = {}
-    for one in search.linked.of(Kind.ENTITY, Kind.VALUE):
-        named.setdefault((one.kind, one.positions), []).append(one)
-    for listed in named.values():
-        alike = _namesakes(search, listed)
-        yield from filter(None, [_seed(search, *alike)])
-        for one in listed:
-            found = _seed(search, one)
-            if found is not None:
-                if one not in alike:
-                    yield found
-                yield from with_apposition(search, found)
-    yield from _alternatives(search)
-    yield from _shortened(search)
-    for quantity in (*search.linked.reading.quantities, *_numbered(search)):
+def _create_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
+    """Yield a state for each named thing, value and number, and for alternative values."""
+    links_by_words: dict[tuple[Kind, tuple[int, ...]], list[Link]] = {}
+    for link in search.linked.get_links(Kind.ENTITY, Kind.VALUE):
+        links_by_words.setdefault((link.kind, link.positions), []).append(link)
+    for links in links_by_words.values():
+        namesakes = _find_namesakes(search, links)
+        yield from filter(None, [_create_seed(search, *namesakes)])
+        for link in links:
+            seed = _create_seed(search, link)
+            if seed is not None:
+                if link not in namesakes:
+                    yield seed
+                yield from add_appositions(search, seed)
+    yield from _create_alternative_seeds(search)
+    yield from _create_abbreviation_seeds(search)
+    for quantity in (*search.linked.reading.quantities, *_find_ordinals(search)):
         # Things with a number or a date: one state for each predicate that carries it.
-        if search.frame.takes(quantity):
+        if search.frame.is_argument(quantity):
             continue
-        literals = _equal(search, quantity)
+        literals = _find_equal_literals(search, quantity)
         if not len(literals):
             continue
         gain = sum(search.linked.weights[at] for at in quantity.positions)
-        gain *= Worth.SPELLED if quantity.spelled else 1.0
-        node = Node(literals, terms=tuple(literals[:_LISTED].tolist()), quantity=quantity)
-        yield PartialMatch(node, bits(quantity.positions), gain, anchored=True)
+        gain *= GainWeight.NUMBER_WORD if quantity.is_spelled else 1.0
+        node = Node(literals, terms=tuple(literals[:_MAX_CONSTANTS].tolist()), quantity=quantity)
+        yield PartialMatch(node, to_bit_mask(quantity.positions), gain, anchored=True)
 
 
-def _numbered(search: BeamSearch) -> Iterator[Quantity]:
-    """ "The second floor": an ordinal before a property of numbers is one of its values."""
-    reading, taken = search.linked.reading, search.frame.mask | search.frame.quantified
+def _find_ordinals(search: BeamSearch) -> Iterator[Quantity]:
+    """Yield ordinals before a property of numbers as its values: "the second floor"."""
+    reading, used = search.linked.reading, search.frame.mask | search.frame.quantity_mask
     numbers = {
-        one.positions[0]
-        for number, links in search.by_predicate.items()
-        if search.schema.sort(number) in (Sort.NUMBER, Sort.TEXT_NUMBER)
-        for one in links
+        link.positions[0]
+        for number, links in search.links_by_predicate.items()
+        if search.schema.get_sort(number) in (ValueKind.NUMBER, ValueKind.TEXT_NUMBER)
+        for link in links
     }
     for at, token in enumerate(reading.tokens):
-        value = reading.words.ordinals.get(token.folded)
-        if value is not None and at + 1 in numbers and not taken >> at & 1:
+        value = reading.word_list.ordinals.get(token.folded)
+        if value is not None and at + 1 in numbers and not used >> at & 1:
             yield Quantity(at, at, token.folded, float(value))
 
 
-def _namesakes(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
-    """The things that words name as well as any other, if all are of a kind: all are meant.
+def _find_namesakes(search: BeamSearch, links: Sequence[Link]) -> list[Link]:
+    """Return the things with the same name if they share a class; all of them are meant.
 
-    If one is much better known than another, that one is.
+    If one is much better known than another, return none.
     """
     first = links[0]
-    if len(links) < 2 or first.kind is not Kind.ENTITY or first.similarity < _EXACTLY:
+    if len(links) < 2 or first.kind is not Kind.ENTITY or first.similarity < _EXACT_NAME_SHARE:
         return []
-    called = name_tokens(first.name)
-    alike = [one for one in links if name_tokens(one.name) == called and one.score == first.score]
-    found = {one.target: search.schema.node(one.target) for one in alike}
-    nodes = [at for at in found.values() if at is not None]
-    if not 2 <= len(nodes) <= _MOST_ALIKE or len(nodes) < len(found):
+    name_words = name_tokens(first.name)
+    namesakes = [
+        link for link in links if name_tokens(link.name) == name_words and link.score == first.score
+    ]
+    nodes_by_target = {link.target: search.schema.find_node(link.target) for link in namesakes}
+    nodes = [at for at in nodes_by_target.values() if at is not None]
+    if not 2 <= len(nodes) <= _MAX_NAMESAKES_COUNT or len(nodes) < len(nodes_by_target):
         return []
-    known = [search.schema.known(at) for at in nodes]
-    kinds = {search.schema.classes_of(at) for at in nodes}
-    same = len(kinds) == 1 and max(known) <= _MUCH_MORE * min(known)
-    return alike if same else []
+    prominences = [search.schema.measure_prominence(at) for at in nodes]
+    kinds = {search.schema.get_classes(at) for at in nodes}
+    is_balanced = len(kinds) == 1 and max(prominences) <= _MAX_PROMINENCE_RATIO * min(prominences)
+    return namesakes if is_balanced else []
 
 
-def _seed(search: BeamSearch, *links: Link) -> PartialMatch | None:
-    """A state for the thing or value that words name, or for several things of one name."""
-    found = {at for one in links if (at := search.schema.node_of(one)) is not None}
-    if not found:
+def _create_seed(search: BeamSearch, *links: Link) -> PartialMatch | None:
+    """Return a state for a named thing or value, or for several things of one name."""
+    matched = {at for link in links if (at := search.schema.find_link_node(link)) is not None}
+    if not matched:
         return None
-    nodes, first = sorted(found), links[0]
+    nodes, first = sorted(matched), links[0]
     node = Node(np.array(nodes, dtype=np.int32), terms=tuple(nodes), link=first)
-    known = Worth.KNOWN * float(np.log10(1 + max(map(search.schema.known, nodes))))
-    return PartialMatch(node, first.mask, search.gain(first, 0) * (1 + known), anchored=True)
+    bonus = GainWeight.PROMINENCE * float(
+        np.log10(1 + max(map(search.schema.measure_prominence, nodes)))
+    )
+    return PartialMatch(
+        node, first.mask, search.compute_gain(first, 0) * (1 + bonus), anchored=True
+    )
 
 
-def _shortened(search: BeamSearch) -> Iterator[PartialMatch]:
-    """A value that a word stands for, which means nothing else in the graph.
+def _create_abbreviation_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
+    """Yield states for values abbreviated by a word without another meaning in the graph.
 
-    Its predicate's description explains it, or it has the initials that the word is; then other
-    words name the predicate. No other value of the predicate fits.
+    A predicate's description explains the value, or the word is its initials; then other words name
+    the predicate. No other value of the predicate may match.
     """
     linked = search.linked
-    told = {
+    explained = {
         at
-        for one in linked.links
-        for at, quality in zip(one.positions, one.qualities, strict=True)
-        if quality >= SURE
+        for link in linked.links
+        for at, quality in zip(link.positions, link.qualities, strict=True)
+        if quality >= FULL_NAME_SHARE
     }
-    told.update(at for at, weight in enumerate(linked.weights) if not weight)
-    busy = search.frame.mask | search.frame.quantified
+    explained.update(at for at, weight in enumerate(linked.weights) if not weight)
+    operator_mask = search.frame.mask | search.frame.quantity_mask
     for at, token in enumerate(linked.reading.tokens):
-        if at in told or busy >> at & 1 or token.quote is not None:
+        if at in explained or operator_mask >> at & 1 or token.quote is not None:
             continue
-        for term, predicate in explained_codes(search.schema).get(token.stem, ()):
-            yield from _short_seed(search, at, term, predicate)
-        for number in search.by_predicate:
-            found = shortened_values(search.schema, number, token.text)
-            if len(found) == 1:
-                yield from _short_seed(search, at, found[0])
+        for term, predicate in get_explained_codes(search.schema).get(token.stem, ()):
+            yield from _create_abbreviation_seed(search, at, term, predicate)
+        for number in search.links_by_predicate:
+            values = find_values_by_initials(search.schema, number, token.text)
+            if len(values) == 1:
+                yield from _create_abbreviation_seed(search, at, values[0])
 
 
-def _short_seed(
-    search: BeamSearch, at: int, term: str, explained: str = ""
+def _create_abbreviation_seed(
+    search: BeamSearch, at: int, term: str, explaining: str = ""
 ) -> Iterator[PartialMatch]:
-    """A value that a word stands for, less sure if no predicate's description explains it."""
-    fits = SURE if explained else _SHORTENED
+    """Yield a state for an abbreviated value, less certain without an explaining description."""
+    quality = FULL_NAME_SHARE if explaining else _ABBREVIATION_SCORE
     name = split_literal(term)[0]
-    seed = _seed(
-        search, Link(Kind.VALUE, term, name, fits, (at,), (fits,), code=explained, how=("short",))
+    seed = _create_seed(
+        search,
+        Link(Kind.VALUE, term, name, quality, (at,), (quality,), code=explaining, how=("short",)),
     )
     if seed is not None:
-        yield replace(seed, unknown=0.0 if explained else Doubt.STEP)
+        yield replace(seed, unknown=0.0 if explaining else Penalty.STEP)
 
 
-def _alternatives(search: BeamSearch) -> Iterator[PartialMatch]:
-    """Values joined by "or" make one seed that stands for any of them."""
-    whole = [
-        one for one in search.linked.of(Kind.ENTITY, Kind.VALUE) if one.similarity > _ALTERNATIVE
+def _create_alternative_seeds(search: BeamSearch) -> Iterator[PartialMatch]:
+    """Yield one state for values joined by "or"."""
+    full_links = [
+        first
+        for first in search.linked.get_links(Kind.ENTITY, Kind.VALUE)
+        if first.similarity > _MIN_ALTERNATIVE_SHARE
     ]
-    joins = ("or",) if search.frame.of("both") else ("or", "and")
-    for operator in search.frame.of(*joins):
-        left = [one for one in whole if 0 < operator.first - one.positions[-1] <= _BEFORE_OR]
-        right = [one for one in whole if _follows(search, operator, one.positions[0])]
-        for one in left[:_EACH_SIDE]:
-            for other in right[:_EACH_SIDE]:
-                if one.kind is other.kind and one.target != other.target:
-                    mask = bits(range(operator.first, other.positions[0]))
-                    yield from _either(search, one, other, mask, operator.name)
-        yield from _either_number(search, operator)
+    joins = ("or",) if search.frame.get_operators("both") else ("or", "and")
+    for operator in search.frame.get_operators(*joins):
+        left = [
+            first
+            for first in full_links
+            if 0 < operator.first - first.positions[-1] <= _MAX_TOKENS_BEFORE_OR
+        ]
+        right = [
+            first
+            for first in full_links
+            if _can_follow_operator(search, operator, first.positions[0])
+        ]
+        for first in left[:_MAX_LINKS_PER_SIDE]:
+            for second in right[:_MAX_LINKS_PER_SIDE]:
+                if first.kind is second.kind and first.target != second.target:
+                    mask = to_bit_mask(range(operator.first, second.positions[0]))
+                    yield from _create_link_pair_seed(search, first, second, mask, operator.name)
+        yield from _create_number_pair_seed(search, operator)
 
 
-def _follows(search: BeamSearch, operator: Operator, position: int) -> bool:
-    """Whether only function words, or words said before, stand between ("or the state of")."""
+def _can_follow_operator(search: BeamSearch, operator: Operator, position: int) -> bool:
+    """Return whether only function words or repeated words come between ("or the state of")."""
     tokens = search.linked.reading.tokens
-    said = {token.stem for token in tokens[: operator.first]}
+    earlier_stems = {token.stem for token in tokens[: operator.first]}
     between = range(operator.last + 1, position)
-    return 0 < position - operator.last <= _AFTER_OR and all(
-        search.linked.reading.is_stop(at) or tokens[at].stem in said for at in between
+    return 0 < position - operator.last <= _MAX_TOKENS_AFTER_OR and all(
+        search.linked.reading.is_stop(at) or tokens[at].stem in earlier_stems for at in between
     )
 
 
-def _either_number(search: BeamSearch, operator: Operator) -> Iterator[PartialMatch]:
-    """ "9 or 10": one seed for both numbers."""
+def _create_number_pair_seed(search: BeamSearch, operator: Operator) -> Iterator[PartialMatch]:
+    """Yield one state for two numbers: "9 or 10"."""
     quantities = search.linked.reading.quantities
     left = [q for q in quantities if q.last + 1 == operator.first]
     right = [q for q in quantities if q.first == operator.last + 1]
-    for one, other in zip(left, right, strict=False):
-        if search.frame.takes(one) or search.frame.takes(other):
+    for first, second in zip(left, right, strict=False):
+        if search.frame.is_argument(first) or search.frame.is_argument(second):
             continue
-        ids = np.union1d(_equal(search, one), _equal(search, other))
+        ids = np.union1d(_find_equal_literals(search, first), _find_equal_literals(search, second))
         if len(ids):
-            mask = bits((*one.positions, *operator.positions, *other.positions))
-            node = Node(ids, terms=tuple(ids[:_LISTED].tolist()))
-            gain = search.weight_of(mask) + Worth.ALTERNATIVES
-            doubt = Doubt.ALTERNATIVES if operator.name == "or" else Doubt.ENUMERATED
-            yield PartialMatch(node, mask, gain, unknown=doubt, anchored=True)
+            mask = to_bit_mask((*first.positions, *operator.positions, *second.positions))
+            node = Node(ids, terms=tuple(ids[:_MAX_CONSTANTS].tolist()))
+            gain = search.sum_weights(mask) + GainWeight.ALTERNATIVES
+            penalty = (
+                Penalty.OR_ALTERNATIVES if operator.name == "or" else Penalty.ENUMERATED_NUMBERS
+            )
+            yield PartialMatch(node, mask, gain, unknown=penalty, anchored=True)
 
 
-def _either(
-    search: BeamSearch, one: Link, other: Link, mask: int, name: str
+def _create_link_pair_seed(
+    search: BeamSearch, first_link: Link, second_link: Link, mask: int, operator_name: str
 ) -> Iterator[PartialMatch]:
-    first, second = _seed(search, one), _seed(search, other)
+    first, second = _create_seed(search, first_link), _create_seed(search, second_link)
     if first is None or second is None:
         return
     ids = np.union1d(first.ids, second.ids)
-    node = Node(ids, terms=tuple(ids.tolist()), link=one)
+    node = Node(ids, terms=tuple(ids.tolist()), link=first_link)
     yield PartialMatch(
         node,
         first.used | second.used | mask,
         first.gain + second.gain,
-        unknown=Doubt.ALTERNATIVES if name == "or" else Doubt.AND,
+        unknown=Penalty.OR_ALTERNATIVES if operator_name == "or" else Penalty.AND_AS_OR,
         anchored=True,
     )
 
 
-def _equal(search: BeamSearch, quantity: Quantity) -> Ids:
+def _find_equal_literals(search: BeamSearch, quantity: Quantity) -> Ids:
     sorts, values = search.graph.sorts, search.graph.values
-    found = np.zeros(len(sorts), dtype=np.bool_)
+    is_equal = np.zeros(len(sorts), dtype=np.bool_)
     if quantity.days is not None:
         low, high = quantity.days
-        dated = np.isin(sorts, (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE))
-        found |= dated & (values >= low) & (values < high + 1)
+        is_date = np.isin(sorts, (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE))
+        is_equal |= is_date & (values >= low) & (values < high + 1)
     if quantity.value is not None:
-        numeric = np.isin(sorts, (Sort.NUMBER, Sort.TEXT_NUMBER))
-        found |= numeric & (values == quantity.value)
-    return np.flatnonzero(found).astype(np.int32)
+        is_number = np.isin(sorts, (ValueKind.NUMBER, ValueKind.TEXT_NUMBER))
+        is_equal |= is_number & (values == quantity.value)
+    return np.flatnonzero(is_equal).astype(np.int32)
 
 
-def lacking(
+def subtract_states(
     search: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> Iterator[PartialMatch]:
-    """All of a class but those that fit a state: of the class named, of theirs if none is.
+    """Yield all of a class without a state's set: of the named class, or else of its own class.
 
-    `seeds` are the classes that words name.
+    Args:
+        search: the search.
+        seeds: the states of the classes that words name.
+        pool: the states to subtract.
     """
-    named = {seed.node.cls_link: seed for seed in seeds}
-    for other in pool[: search.beam]:
-        if not len(other.ids) or not other.patterns:
+    seeds_by_link = {seed.node.cls_link: seed for seed in seeds}
+    for state in pool[: search.beam_width]:
+        if not len(state.ids) or not state.patterns:
             continue
-        base = named.get(other.node.cls_link)
-        if base is not None and other.node.edges:
-            fits = replace(
-                other,
-                node=replace(other.node, cls=None, cls_link=None),
-                used=other.used & ~base.used,
-                gain=other.gain - base.gain,
+        base = seeds_by_link.get(state.node.cls_link)
+        if base is not None and state.node.edges:
+            matching = replace(
+                state,
+                node=replace(state.node, cls=None, cls_link=None),
+                used=state.used & ~base.used,
+                gain=state.gain - base.gain,
             )
-            yield from _negated(search, base, fits)
-        for cls in search.schema.classes_of(int(other.ids[0]))[:1]:
-            node = Node(search.schema.instances(cls), cls=cls)
-            base = PartialMatch(node, 0, 0.0, patterns=1, unknown=Doubt.CLASS_GUESSED)
-            yield from _negated(search, base, other)
+            yield from _subtract_pair(search, base, matching)
+        for cls in search.schema.get_classes(int(state.ids[0]))[:1]:
+            node = Node(search.schema.get_instances(cls), cls=cls)
+            base = PartialMatch(node, 0, 0.0, patterns=1, unknown=Penalty.GUESSED_CLASS)
+            yield from _subtract_pair(search, base, state)
 
 
-def united(search: BeamSearch, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
-    """What fits one of two patterns that "or" stands between: "born in A or died in B".
+def unite_states(search: BeamSearch, pool: Sequence[PartialMatch]) -> Iterator[PartialMatch]:
+    """Yield the union of two patterns around "or": "born in A or died in B".
 
-    Both may be about one thing: "directed or written by A".
+    Both may share an object: "directed or written by A".
     """
-    plain = [one for one in pool if one.anchored and _is_one_step(search, one.node)]
+    simple_states = [item for item in pool if item.anchored and _is_one_step(search, item.node)]
     head = min((at for at, weight in enumerate(search.linked.weights) if weight), default=0)
-    if any(head in one.positions and one.score >= _HEAD for one in search.linked.of(Kind.CLASS)):
-        plain = [one for one in plain if one.node.cls_link is not None]
-    for operator in search.frame.of("or"):
-        before = bits(range(operator.first))
-        free = [one for one in plain if not one.used & operator.mask]
-        first = [one for one in free if not _step(one.node)[0] & ~before][:_SIDES]
-        second = [one for one in free if not _step(one.node)[0] & before][:_SIDES]
+    if any(
+        head in item.positions and item.score >= _MIN_HEAD_SCORE
+        for item in search.linked.get_links(Kind.CLASS)
+    ):
+        simple_states = [item for item in simple_states if item.node.cls_link is not None]
+    for operator in search.frame.get_operators("or"):
+        earlier_mask = to_bit_mask(range(operator.first))
+        available = [item for item in simple_states if not item.used & operator.mask]
+        first_states = [
+            item for item in available if not _get_step_words(item.node)[0] & ~earlier_mask
+        ][:_MAX_PATTERNS_PER_SIDE]
+        second_states = [
+            item for item in available if not _get_step_words(item.node)[0] & earlier_mask
+        ][:_MAX_PATTERNS_PER_SIDE]
         yield from (
-            _one_of(search, one, other, operator)
-            for one in first
-            for other in second
-            if one.node.cls_link == other.node.cls_link
-            and one.node.edges[0][0].predicate != other.node.edges[0][0].predicate
+            _unite_pair(search, item, second_state, operator)
+            for item in first_states
+            for second_state in second_states
+            if item.node.cls_link == second_state.node.cls_link
+            and item.node.edges[0][0].predicate != second_state.node.edges[0][0].predicate
             and (
-                _step(one.node)[1] == _step(other.node)[1]  # "directed or written by A"
-                or not (_step(one.node)[1] & ~before or _step(other.node)[1] & before)
+                _get_step_words(item.node)[1]
+                == _get_step_words(second_state.node)[1]  # "directed or written by A"
+                or not (
+                    _get_step_words(item.node)[1] & ~earlier_mask
+                    or _get_step_words(second_state.node)[1] & earlier_mask
+                )
             )
-            and not search.linked.reading.parted(operator.last, other.used.bit_length() - 1)
+            and not search.linked.reading.has_sentence_break(
+                operator.last, second_state.used.bit_length() - 1
+            )
         )
 
 
 def _is_one_step(search: BeamSearch, node: Node) -> bool:
-    """Whether one step that words name, other than a class, leads to all else said of a node."""
-    if node.terms or node.without or node.either or len(node.edges) != 1 or not all(_step(node)):
+    """Return whether one named step, other than a class, leads to the rest of a pattern."""
+    if (
+        node.terms
+        or node.negated
+        or node.alternatives
+        or len(node.edges) != 1
+        or not all(_get_step_words(node))
+    ):
         return False
     link = node.edges[0][0].link
-    return link is not None and not search.is_class_like(link)
+    return link is not None and not search.is_class_name(link)
 
 
-def _step(node: Node) -> tuple[int, int]:
-    """The words for the first step from a node, and those for what it leads to."""
+def _get_step_words(node: Node) -> tuple[int, int]:
+    """Return the words for the first step from a node, and those for its target."""
     edge, child = node.edges[0]
-    return edge.link.mask if edge.link is not None else 0, named_words(child)
+    return edge.link.mask if edge.link is not None else 0, find_named_words(child)
 
 
-def _one_of(
-    search: BeamSearch, one: PartialMatch, other: PartialMatch, operator: Operator
+def _unite_pair(
+    search: BeamSearch, first: PartialMatch, second: PartialMatch, operator: Operator
 ) -> PartialMatch:
-    """What fits one of two states; they have the same class, or none."""
-    link = one.node.cls_link
-    sides = tuple(replace(side.node, cls=None) for side in (one, other))
-    node = replace(one.node, ids=np.union1d(one.ids, other.ids), edges=(), either=sides)
-    repeated = search.weight_of(one.used & other.used)
-    state = combine(one, other, node, repeated=repeated)
+    """Return the union of two states with the same class, or none."""
+    link = first.node.cls_link
+    sides = tuple(replace(side.node, cls=None) for side in (first, second))
+    node = replace(first.node, ids=np.union1d(first.ids, second.ids), edges=(), alternatives=sides)
+    repeated_weight = search.sum_weights(first.used & second.used)
+    state = combine_states(first, second, node, repeated_weight=repeated_weight)
     return replace(
         state,
         used=state.used | operator.mask,
-        gain=state.gain + search.weight_of(operator.mask) + Worth.OPERATOR,
+        gain=state.gain + search.sum_weights(operator.mask) + GainWeight.OPERATOR,
         patterns=state.patterns - (link is not None),
     )
 
 
-def unmet(
+def deny_states(
     search: BeamSearch, seeds: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> Iterator[PartialMatch]:
-    """What holds for others like a thing, but not for it: the answer to "does it …" is no."""
+    """Yield what holds for similar things but not for a thing: the answer "no" to "does it …"."""
     for seed in seeds:
-        sure = seed.node.link is not None and seed.node.link.similarity > SURE
-        classes = search.schema.classes_of(int(seed.ids[0])) if len(seed.ids) == 1 else ()
-        if not (sure and classes):
+        is_sure = seed.node.link is not None and seed.node.link.similarity > FULL_NAME_SHARE
+        classes = search.schema.get_classes(int(seed.ids[0])) if len(seed.ids) == 1 else ()
+        if not (is_sure and classes):
             continue
-        alike = search.schema.instances(classes[0])
-        for other in pool:
+        instances = search.schema.get_instances(classes[0])
+        for candidate in pool:
             if (
-                other.used & seed.used & search.content
-                or not other.patterns
-                or other.hops > _LIKE_IT
+                candidate.used & seed.used & search.content_mask
+                or not candidate.patterns
+                or candidate.hops > _MAX_DENIED_STEPS
             ):
                 continue
-            bare = other.node.cls is not None and not other.node.edges
-            if bare and not _opens_with_be(search):  # "is A a B", but not "has A a B"
+            is_class_only = candidate.node.cls is not None and not candidate.node.edges
+            if is_class_only and not _is_be_question(search):  # "is A a B", but not "has A a B"
                 continue
-            if len(in_both(seed.ids, other.ids)) or not (bare or len(in_both(alike, other.ids))):
+            if len(intersect(seed.ids, candidate.ids)) or not (
+                is_class_only or len(intersect(instances, candidate.ids))
+            ):
                 continue
-            node = replace(other.node, ids=seed.ids, terms=seed.node.terms, link=seed.node.link)
-            state = combine(seed, other, node)
-            doubt = Doubt.KIND if bare else Doubt.STEP
-            yield replace(state, unknown=state.unknown + doubt, denied=True)
+            node = replace(candidate.node, ids=seed.ids, terms=seed.node.terms, link=seed.node.link)
+            state = combine_states(seed, candidate, node)
+            penalty = Penalty.NOT_OF_CLASS if is_class_only else Penalty.STEP
+            yield replace(state, unknown=state.unknown + penalty, denied=True)
 
 
-def joins(search: BeamSearch, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
-    """What fits two states that use other words, or one and not the other if that is denied."""
-    bare = search.frame.exists  # "is A a B": the thing itself is one side of the join
-    fits = [state for state in pool if (state.patterns or bare) and len(state.ids)]
-    chosen = _varied(search, fits)
-    content, denies = search.content, bool(search.frame.of("not"))
-    both = bool(search.frame.of("both", "and"))
-    steps = [named_steps(state.node) if both else {} for state in chosen]
-    denying = sum(operator.mask for operator in search.frame.of("not"))
-    uses = [state.used & content for state in chosen]
-    spans = [(int(state.ids[0]), int(state.ids[-1])) for state in chosen]
-    few = [frozenset(state.ids.tolist() if len(state.ids) <= _FEW else ()) for state in chosen]
-    for at, one in in_time(enumerate(chosen), share=GROWING):
+def join_states(search: BeamSearch, pool: list[PartialMatch]) -> Iterator[PartialMatch]:
+    """Yield the intersections of states of different words, or their differences if negated."""
+    is_yes_no = (
+        search.frame.is_yes_no_question
+    )  # "is A a B": the thing itself is one side of the join
+    usable = [state for state in pool if (state.patterns or is_yes_no) and len(state.ids)]
+    selected = _select_diverse(search, usable)
+    content, has_negation = search.content_mask, bool(search.frame.get_operators("not"))
+    has_conjunction = bool(search.frame.get_operators("both", "and"))
+    steps = [collect_named_elements(state.node) if has_conjunction else {} for state in selected]
+    negation_mask = sum(operator.mask for operator in search.frame.get_operators("not"))
+    used_words = [state.used & content for state in selected]
+    spans = [(int(state.ids[0]), int(state.ids[-1])) for state in selected]
+    small_sets = [
+        frozenset(state.ids.tolist() if len(state.ids) <= _MAX_SMALL_SET_SIZE else ())
+        for state in selected
+    ]
+    for at, state in limit_to_deadline(enumerate(selected), share=EXPANSION_TIME_SHARE):
         first, last = spans[at]
-        for there in range(at + 1, len(chosen)):
-            if last < spans[there][0] or spans[there][1] < first:
+        for index in range(at + 1, len(selected)):
+            if last < spans[index][0] or spans[index][1] < first:
                 continue
-            if few[at] and few[there] and few[at].isdisjoint(few[there]) and not denies:
-                continue
-            other, shared = chosen[there], uses[at] & uses[there]
-            if shared and shared & ~(
-                common_words(steps[at], steps[there]) | _relation(search, one.node, other.node)
+            if (
+                small_sets[at]
+                and small_sets[index]
+                and small_sets[at].isdisjoint(small_sets[index])
+                and not has_negation
             ):
                 continue
-            if one.node.without and other.node.without and denying & one.used & other.used:
+            partner, shared_words = selected[index], used_words[at] & used_words[index]
+            if shared_words and shared_words & ~(
+                find_common_words(steps[at], steps[index])
+                | _find_shared_relation(search, state.node, partner.node)
+            ):
+                continue
+            if (
+                state.node.negated
+                and partner.node.negated
+                and negation_mask & state.used & partner.used
+            ):
                 continue  # one "not" denies one thing
-            pairs = ((one, other), (other, one)) if denies else ()
-            denied = [state for pair in pairs for state in _negated(search, *pair)]
-            yield from denied
-            joined = None if denied else _joined(search, one, other)
-            if joined is not None:
-                yield joined
+            pairs = ((state, partner), (partner, state)) if has_negation else ()
+            negated = [state for pair in pairs for state in _subtract_pair(search, *pair)]
+            yield from negated
+            combined = None if negated else _join_pair(search, state, partner)
+            if combined is not None:
+                yield combined
 
 
-def _relation(search: BeamSearch, one: Node, other: Node) -> int:
-    """The words for a relation that two patterns meet at, by one of its predicates each."""
-    if not (one.edges and other.edges):
+def _find_shared_relation(search: BeamSearch, first_node: Node, second_node: Node) -> int:
+    """Return the words of a relation whose predicates connect two patterns, as a bit mask."""
+    if not (first_node.edges and second_node.edges):
         return 0
-    first, second = one.edges[0][0], other.edges[0][0]
+    first, second = first_node.edges[0][0], second_node.edges[0][0]
     if first.link is None or second.link is None:
         return 0
-    same = search.schema.is_one_relation(first.predicate, second.predicate, one.ids)
-    return first.link.mask & second.link.mask if same else 0
+    is_one_relation = search.schema.is_one_relation(
+        first.predicate, second.predicate, first_node.ids
+    )
+    return first.link.mask & second.link.mask if is_one_relation else 0
 
 
-def turned_about(
+def move_roots(
     search: BeamSearch, joined: Sequence[PartialMatch], pool: Sequence[PartialMatch]
 ) -> list[PartialMatch]:
-    """Joined states again, seen from a class at their far end if words name it first.
+    """Return joined states with the root moved to a class at their far end that is named first.
 
-    So a thing and a class are linked by four steps that no word names; only if nothing better
-    leads from as many words to that class, and there and back only if words ask for others.
+    This connects a thing and a class by four unnamed steps. It requires that no better state covers
+    as many words from that class; a return along a predicate also requires "other" or "same".
     """
-    told: dict[str | None, tuple[float, float]] = {}
+    best_scores: dict[str | None, tuple[float, float]] = {}
     for state in (*pool, *joined):
-        told[state.node.cls] = max(told.get(state.node.cls, (0.0, 0.0)), _explained(search, state))
-    found, back = [], bool(search.frame.of("other", "same"))
+        best_scores[state.node.cls] = max(
+            best_scores.get(state.node.cls, (0.0, 0.0)), _score_explanation(search, state)
+        )
+    rerooted, allows_return = [], bool(search.frame.get_operators("other", "same"))
     for state in joined:
-        if state.unknown >= Doubt.STEP and not (state.node.terms or state.node.without):
-            for node in _from_classes(search, state.node, len(state.node.edges)):
-                turned = replace(state, node=node)
-                better = _explained(search, turned) > told.get(node.cls, (0.0, 0.0))
-                if better and len(node.ids) and (back or not _leads_back(node)):
-                    found.append(turned)
-    return search.kept(found)
+        if state.unknown >= Penalty.STEP and not (state.node.terms or state.node.negated):
+            for node in _move_root_to_classes(search, state.node, len(state.node.edges)):
+                candidate = replace(state, node=node)
+                is_better = _score_explanation(search, candidate) > best_scores.get(
+                    node.cls, (0.0, 0.0)
+                )
+                if is_better and len(node.ids) and (allows_return or not _has_return_step(node)):
+                    rerooted.append(candidate)
+    return search.select_best(rerooted)
 
 
-def _leads_back(node: Node) -> bool:
-    """Whether a pattern has two steps in a row along one predicate, there and back."""
+def _has_return_step(node: Node) -> bool:
+    """Return whether a pattern has two consecutive steps along one predicate, there and back."""
     return any(
-        _leads_back(child)
+        _has_return_step(child)
         or any(
-            edge.predicate == on.predicate and edge.inverse != on.inverse for on, _ in child.edges
+            edge.predicate == next_edge.predicate and edge.inverse != next_edge.inverse
+            for next_edge, _ in child.edges
         )
         for edge, child in node.edges
     )
 
 
-def _explained(search: BeamSearch, state: PartialMatch) -> tuple[float, float]:
-    """How much of the question a state explains, and how well."""
-    return search.weight_of(state.used), search.score(state)
+def _score_explanation(search: BeamSearch, state: PartialMatch) -> tuple[float, float]:
+    """Return the weight of the words that a state uses, and its score."""
+    return search.sum_weights(state.used), search.score_state(state)
 
 
-def _from_classes(search: BeamSearch, node: Node, own: int) -> Iterator[Node]:
-    """A pattern seen from each class that words name below its root, along its first edges."""
-    for at, (edge, child) in enumerate(node.edges[:own]):
-        ids = search.reached(node.ids, edge.predicate, inverse=edge.inverse, plus=edge.plus)
-        rest = replace(node, edges=node.edges[:at] + node.edges[at + 1 :])
-        edges = (*child.edges, (edge._replace(inverse=not edge.inverse), rest))
-        turned = replace(child, ids=in_both(child.ids, ids), edges=edges)
+def _move_root_to_classes(search: BeamSearch, node: Node, edge_count: int) -> Iterator[Node]:
+    """Yield a pattern seen from each named class below its root, along its first edges."""
+    for at, (edge, child) in enumerate(node.edges[:edge_count]):
+        ids = search.get_neighbours(
+            node.ids, edge.predicate, inverse=edge.inverse, is_transitive=edge.plus
+        )
+        remainder = replace(node, edges=node.edges[:at] + node.edges[at + 1 :])
+        edges = (*child.edges, (edge._replace(inverse=not edge.inverse), remainder))
+        rerooted = replace(child, ids=intersect(child.ids, ids), edges=edges)
         if child.cls_link is None:
-            yield from _from_classes(search, turned, len(child.edges))
+            yield from _move_root_to_classes(search, rerooted, len(child.edges))
         elif node.cls_link is None or child.cls_link.positions < node.cls_link.positions:
-            yield turned
+            yield rerooted
 
 
-def _varied(search: BeamSearch, states: list[PartialMatch]) -> list[PartialMatch]:
-    """The best few states for each set of words used."""
+def _select_diverse(search: BeamSearch, states: list[PartialMatch]) -> list[PartialMatch]:
+    """Return the best few states for each set of used words."""
     counts: dict[int, int] = {}
-    chosen = []
+    selected = []
     for state in states:
         counts[state.used] = counts.get(state.used, 0) + 1
-        if counts[state.used] <= _SAME_WORDS and search.content & ~state.used:
-            chosen.append(state)
-    simple = [state for state in chosen[search.beam :] if state.patterns == 1]
-    return chosen[: search.beam] + simple[: search.beam // 2]
+        if counts[state.used] <= _MAX_STATES_PER_WORDS and search.content_mask & ~state.used:
+            selected.append(state)
+    simple = [state for state in selected[search.beam_width :] if state.patterns == 1]
+    return selected[: search.beam_width] + simple[: search.beam_width // 2]
 
 
-def _joined(search: BeamSearch, one: PartialMatch, other: PartialMatch) -> PartialMatch | None:
-    ids = in_both(one.ids, other.ids)
-    if not len(ids) or (one.node.either and other.node.either):
+def _join_pair(
+    search: BeamSearch, first_state: PartialMatch, second_state: PartialMatch
+) -> PartialMatch | None:
+    ids = intersect(first_state.ids, second_state.ids)
+    if not len(ids) or (first_state.node.alternatives and second_state.node.alternatives):
         return None
-    node = _merged(search, one.node, other.node, ids)
-    if any(not len(in_both(side.ids, ids)) for side in node.either):
+    node = _merge_nodes(search, first_state.node, second_state.node, ids)
+    if any(not len(intersect(side.ids, ids)) for side in node.alternatives):
         return None
-    repeated = search.weight_of(one.used & other.used)
-    shared = 0.0
-    if one.node.edges and other.node.edges:
-        first, second = one.node.edges[0][0], other.node.edges[0][0]
-        bare = first.link is not None and not first.link.mask & search.content  # "who"
-        same = (first.predicate, first.inverse) == (second.predicate, second.inverse)
-        if same and search.schema.identifies((first.predicate, first.inverse)):
+    repeated_weight = search.sum_weights(first_state.used & second_state.used)
+    shared_penalty = 0.0
+    if first_state.node.edges and second_state.node.edges:
+        first, second = first_state.node.edges[0][0], second_state.node.edges[0][0]
+        is_question_word = (
+            first.link is not None and not first.link.mask & search.content_mask
+        )  # "who"
+        is_same_step = (first.predicate, first.inverse) == (second.predicate, second.inverse)
+        if is_same_step and search.schema.is_one_to_one((first.predicate, first.inverse)):
             return None  # what they lead to is the same, too
-        same = same or search.schema.is_one_relation(first.predicate, second.predicate, ids)
-        if same and not bare:
-            shared = min(1.0, max(one.unknown, other.unknown))
-    return combine(one, other, node, repeated=repeated, shared=shared)
-
-
-def _negated(search: BeamSearch, base: PartialMatch, other: PartialMatch) -> Iterator[PartialMatch]:
-    """What fits one state and not the other, if a word denies what the other is about."""
-    denied = min(denied_words(other.node), default=-1)
-    if denied < 0 or base.node.without or other.node.without:
-        return  # what a word denies is found already
-    for operator in search.frame.of("not"):
-        between = range(operator.last + 1, denied)
-        words = sum(not search.linked.reading.is_stop(at) for at in between)
-        if denied <= operator.last or words >= _DENIED_WITHIN:
-            continue
-        if not _denies(search, operator, base.node, other.node, denied):
-            continue
-        if not 0 < len(in_both(base.ids, other.ids)) < len(base.ids):
-            continue
-        ids = np.setdiff1d(base.ids, other.ids, assume_unique=True)
-        node = replace(base.node, ids=ids, without=(*base.node.without, other.node))
-        state = combine(base, other, node)
-        weight = sum(search.linked.weights[at] for at in operator.positions)
-        yield replace(
-            state, used=state.used | operator.mask, gain=state.gain + weight + Worth.OPERATOR
+        is_same_step = is_same_step or search.schema.is_one_relation(
+            first.predicate, second.predicate, ids
         )
-
-
-def _denies(search: BeamSearch, operator: Operator, base: Node, other: Node, denied: int) -> bool:
-    """Whether "no" stands between the words of a thing and all the words of what it is denied.
-
-    Only a thing of which no word says what it is may have none before.
-    """
-    if search.linked.reading.parted(operator.last, denied):
-        return False
-    last = named_words(other).bit_length()
-    if _clause_ends(search.linked.reading, operator, last):
-        return False
-    kept, before = named_words(base), bits(range(operator.first))
-    if kept & bits(range(operator.last + 1, last)):
-        return False
-    own = 0
-    for link in (base.cls_link, base.link, *(edge.link for edge, _ in base.edges)):
-        own |= link.mask if link is not None else 0
-    for _, child in base.edges:
-        own |= named_words(child) if not child.edges else 0
-    return bool(own & before) or not (own or kept & before)
-
-
-def _clause_ends(reading: TokenizedQuestion, operator: Operator, last: int) -> bool:
-    """Whether the clause of a "not" ends before a token: "that do not orbit X were found by Y"."""
-    words = reading.folded
-    opening, before = reading.words.clauses["restrict"], operator.first - 1
-    if before < 1 or words[before] not in opening:
-        return False
-    being, after = reading.words.yes_or_no["being"], range(operator.last + 2, last)
-    return any(words[at] in being and words[at - 1] not in opening for at in after)
-
-
-def _merged(search: BeamSearch, one: Node, other: Node, ids: Ids) -> Node:
-    cls, link = (one.cls, one.cls_link) if one.cls else (other.cls, other.cls_link)
-    return Node(
-        ids,
-        edges=one.edges + other.edges,
-        terms=one.terms or other.terms,
-        link=one.link or other.link,
-        quantity=one.quantity or other.quantity,
-        cls=cls,
-        cls_link=link,
-        without=one.without + other.without,
-        either=one.either + other.either,
+        if is_same_step and not is_question_word:
+            shared_penalty = min(1.0, max(first_state.unknown, second_state.unknown))
+    return combine_states(
+        first_state,
+        second_state,
+        node,
+        repeated_weight=repeated_weight,
+        shared_penalty=shared_penalty,
     )
 
 
-def _opens_with_be(search: BeamSearch) -> bool:
+def _subtract_pair(
+    search: BeamSearch, base: PartialMatch, excluded: PartialMatch
+) -> Iterator[PartialMatch]:
+    """Yield one state without another, if a word negates the other."""
+    negated_at = min(list_first_words(excluded.node), default=-1)
+    if negated_at < 0 or base.node.negated or excluded.node.negated:
+        return  # what a word denies is found already
+    for operator in search.frame.get_operators("not"):
+        between = range(operator.last + 1, negated_at)
+        words = sum(not search.linked.reading.is_stop(at) for at in between)
+        if negated_at <= operator.last or words >= _MAX_WORDS_AFTER_NOT:
+            continue
+        if not _is_negated(search, operator, base.node, excluded.node, negated_at):
+            continue
+        if not 0 < len(intersect(base.ids, excluded.ids)) < len(base.ids):
+            continue
+        ids = np.setdiff1d(base.ids, excluded.ids, assume_unique=True)
+        node = replace(base.node, ids=ids, negated=(*base.node.negated, excluded.node))
+        state = combine_states(base, excluded, node)
+        weight = sum(search.linked.weights[at] for at in operator.positions)
+        yield replace(
+            state, used=state.used | operator.mask, gain=state.gain + weight + GainWeight.OPERATOR
+        )
+
+
+def _is_negated(
+    search: BeamSearch, operator: Operator, base: Node, excluded: Node, negated_at: int
+) -> bool:
+    """Return whether "no" separates the words of a thing from all words of its negated pattern.
+
+    A thing without words of its own needs none before "no".
+    """
+    if search.linked.reading.has_sentence_break(operator.last, negated_at):
+        return False
+    last = find_named_words(excluded).bit_length()
+    if _has_clause_end(search.linked.reading, operator, last):
+        return False
+    base_words, earlier_mask = find_named_words(base), to_bit_mask(range(operator.first))
+    if base_words & to_bit_mask(range(operator.last + 1, last)):
+        return False
+    own_words = 0
+    for link in (base.cls_link, base.link, *(edge.link for edge, _ in base.edges)):
+        own_words |= link.mask if link is not None else 0
+    for _, child in base.edges:
+        own_words |= find_named_words(child) if not child.edges else 0
+    return bool(own_words & earlier_mask) or not (own_words or base_words & earlier_mask)
+
+
+def _has_clause_end(reading: TokenizedQuestion, operator: Operator, last: int) -> bool:
+    """Return whether a "not" clause ends before a token: "that do not orbit X were found by Y"."""
+    words = reading.folded_words
+    opening, before = reading.word_list.clauses["restrict"], operator.first - 1
+    if before < 1 or words[before] not in opening:
+        return False
+    being, after = reading.word_list.yes_or_no["being"], range(operator.last + 2, last)
+    return any(words[at] in being and words[at - 1] not in opening for at in after)
+
+
+def _merge_nodes(search: BeamSearch, first: Node, second: Node, ids: Ids) -> Node:
+    cls, link = (first.cls, first.cls_link) if first.cls else (second.cls, second.cls_link)
+    return Node(
+        ids,
+        edges=first.edges + second.edges,
+        terms=first.terms or second.terms,
+        link=first.link or second.link,
+        quantity=first.quantity or second.quantity,
+        cls=cls,
+        cls_link=link,
+        negated=first.negated + second.negated,
+        alternatives=first.alternatives + second.alternatives,
+    )
+
+
+def _is_be_question(search: BeamSearch) -> bool:
     reading = search.linked.reading
     first = reading.tokens[0].folded if reading.tokens else ""
-    return first in reading.words.yes_or_no["being"]
+    return first in reading.word_list.yes_or_no["being"]
 
 
-def with_apposition(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialMatch]:
-    """Yield a named thing again with the words beside its name that are true of it.
+def add_appositions(search: BeamSearch, seed: PartialMatch) -> Iterator[PartialMatch]:
+    """Yield a named thing with the words beside its name that are true of it.
 
-    These are a class of it, and, of things that share a name, another thing that it is linked to.
+    These are its class, and, for things that share a name, another thing that it is connected to.
     """
     link = seed.node.link
     if link is None or link.kind is not Kind.ENTITY or len(seed.ids) != 1:
         return
-    told = [
-        one
-        for one in search.linked.of(Kind.CLASS)
-        if one.similarity > SURE
-        and _is_beside(search, one, link)
-        and np.isin(seed.ids, search.schema.instances(one.target)).all()
+    appositions = [
+        apposition
+        for apposition in search.linked.get_links(Kind.CLASS)
+        if apposition.similarity > FULL_NAME_SHARE
+        and _is_class_beside(search, apposition, link)
+        and np.isin(seed.ids, search.schema.get_instances(apposition.target)).all()
     ]
-    if _shares_name(search, link):
-        told += [
-            one
-            for one in search.linked.of(Kind.ENTITY, Kind.VALUE)
-            if one.similarity > SURE
-            and _comes_after(search, one, link)
-            and _are_linked(search, int(seed.ids[0]), one)
+    if _has_shared_name(search, link):
+        appositions += [
+            apposition
+            for apposition in search.linked.get_links(Kind.ENTITY, Kind.VALUE)
+            if apposition.similarity > FULL_NAME_SHARE
+            and _is_next_name(search, apposition, link)
+            and _is_connected(search, int(seed.ids[0]), apposition)
         ]
-    for one in told:
-        gain = search.gain(one, seed.used)
+    for apposition in appositions:
+        gain = search.compute_gain(apposition, seed.used)
         if gain:
-            yield replace(seed, used=seed.used | one.mask, gain=seed.gain + gain)
+            yield replace(seed, used=seed.used | apposition.mask, gain=seed.gain + gain)
 
 
-def _is_beside(search: BeamSearch, cls: Link, link: Link) -> bool:
-    """Whether a class stands right before a name ("the city of Paris") or right after it."""
+def _is_class_beside(search: BeamSearch, cls: Link, link: Link) -> bool:
+    """Return whether a class is right before a name ("the city of Paris") or right after it."""
     if cls.positions[0] == link.positions[-1] + 1:
         return True
     reading = search.linked.reading
     between = range(cls.positions[-1] + 1, link.positions[0])
-    of = {phrase[0] for phrase in reading.words.following["of"]}
+    of = {phrase[0] for phrase in reading.word_list.follow_up_phrases["of"]}
     return cls.positions[-1] < link.positions[0] and all(
-        reading.tokens[at].folded in of or reading.tokens[at].stem in reading.words.naming
+        reading.tokens[at].folded in of or reading.tokens[at].stem in reading.word_list.naming
         for at in between
     )
 
 
-def _shares_name(search: BeamSearch, link: Link) -> bool:
-    """Whether other things bear the same name."""
+def _has_shared_name(search: BeamSearch, link: Link) -> bool:
+    """Return whether other things have the same name."""
     return any(
-        other.target != link.target
-        and other.positions == link.positions
-        and abs(other.score - link.score) < _ALIKE
-        for other in search.linked.of(Kind.ENTITY)
+        rival.target != link.target
+        and rival.positions == link.positions
+        and abs(rival.score - link.score) < _MAX_NAME_SCORE_DIFFERENCE
+        for rival in search.linked.get_links(Kind.ENTITY)
     )
 
 
-def _comes_after(search: BeamSearch, other: Link, link: Link) -> bool:
-    """Whether only a comma or function words part a name from another after it."""
-    between = range(link.positions[-1] + 1, other.positions[0])
-    apart = other.positions[0] - link.positions[-1] - 1
-    return 0 <= apart <= _WITHIN and all(search.linked.reading.is_stop(at) for at in between)
+def _is_next_name(search: BeamSearch, next_link: Link, link: Link) -> bool:
+    """Return whether only a comma or function words separate a name from the next one."""
+    between = range(link.positions[-1] + 1, next_link.positions[0])
+    distance = next_link.positions[0] - link.positions[-1] - 1
+    return 0 <= distance <= _MAX_APPOSITION_WORDS and all(
+        search.linked.reading.is_stop(at) for at in between
+    )
 
 
-def _are_linked(search: BeamSearch, node: int, other: Link) -> bool:
-    """Whether an edge leads from a thing to another, or several of one transitive predicate."""
+def _is_connected(search: BeamSearch, node: int, link: Link) -> bool:
+    """Return whether an edge, or a chain of one transitive predicate, connects a node to a link."""
     graph, schema = search.graph, search.schema
-    at = schema.node_of(other)
+    at = schema.find_link_node(link)
     if at is None:
         return False
     nodes = np.array([node], dtype=np.int32)
     for inverse in (False, True):
-        for predicate in sorted(schema.open & graph.present(nodes, inverse=inverse)):
-            step = graph.closure if predicate in schema.transitive else graph.step
+        for predicate in sorted(
+            schema.open_predicates & graph.get_predicates(nodes, inverse=inverse)
+        ):
+            step = (
+                graph.compute_closure if predicate in schema.transitive_predicates else graph.step
+            )
             if at in step(nodes, predicate, inverse=inverse):
                 return True
     return False

@@ -1,13 +1,12 @@
-"""A graph's schema by predicate number and class: facts, kinds and codes, as a search needs them.
+"""A graph's schema by predicate number and class: facts, kinds and codes needed by the search.
 
-Words in the names of classes and predicates tell whether they hold persons, bodies, places or
-times, as do the classes above, and predicates that only one kind has. A question word says what the
-head of a predicate's name would: "where … launched" names a launch site, "where" a location. The
-other words of that name are then all of it.
+Words in the names of classes and predicates indicate persons, bodies, places or times, as do
+superclasses and predicates that only one kind has. A question word stands for the head of a
+predicate's name: "where … launched" names a launch site, "where" a location. The other words of the
+question then cover the rest of that name.
 
 Codes are texts for true and false, and for words of a closed table. A symmetric relation that is
-stated in one direction holds in both. What words come from is an origin, what they go to is a
-destination.
+stated in one direction holds in both. Prepositions distinguish origins from destinations.
 """
 
 import re
@@ -20,56 +19,58 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from askgraph.deadline import in_time
-from askgraph.graph.arrays import GraphArrays, Ids, objects_of
-from askgraph.graph.literals import Sort, split_literal
+from askgraph.deadline import limit_to_deadline
+from askgraph.graph.arrays import GraphArrays, Ids, get_objects
+from askgraph.graph.literals import ValueKind, split_literal
 from askgraph.graph.measures import (
-    Times,
+    TemporalPredicates,
     Unit,
+    detect_unit,
+    find_temporal_predicates,
+    get_unit_by_iri,
     is_unit_like,
-    times_of,
-    unit_by_iri,
-    unit_of_text,
-    unit_said,
+    parse_unit,
 )
 from askgraph.graph.profile import (
     ClassProfile,
     PredicateProfile,
     Profile,
-    classes_above,
-    standard_naming,
+    collect_superclasses,
+    get_standard_role,
 )
 from askgraph.index.names import Kind, folded, stem, tokens
-from askgraph.search.expand import Doubt, Node
-from askgraph.search.link import Link, LinkedQuestion, alikeness
+from askgraph.search.expand import Node, Penalty
+from askgraph.search.link import Link, LinkedQuestion, score_common_beginning
 from askgraph.search.tokenize.question_operators import QuestionOperators
 from askgraph.search.tokenize.word_lists import (
-    NONE,
+    NO_KINDS,
     Kinds,
-    kind_words,
-    kinds_of_names,
-    kinds_of_word,
-    shared_words,
-    signs_in,
+    find_kind_signs,
+    get_name_kinds,
+    get_shared_words,
+    get_word_kinds,
+    load_kind_words,
 )
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import local_name, namespace_of, words_of_local_name
+from askgraph.sparql.prefixes import get_local_name, namespace_of, words_of_local_name
 from askgraph.sparql.vocabulary import GEO, SCHEMA_SPACES
 
-Path = tuple[tuple[int, bool], ...]
+StepPath = tuple[tuple[int, bool], ...]
 
-_MOST_KEPT = 50_000  # of so many sets of nodes it is kept if they have names
-_SAMPLE, _WIDE_SAMPLE, _WIDEST_SAMPLE = 20, 50, 200
-"""Nodes looked at for whether all have names, for the predicates of a kind, for what is around."""
-_FIRST_STEPS = 12  # first steps that are gone on from when looking for what is around
-_SINGLE: Final = 1.02  # objects a subject has in the mean if it has one, but for mistakes
-_MOST_UNITS = 200
-_SPREAD = 400  # so many nodes, spread over all, say which predicates there are
-_FEW = 16  # so many nodes say whether a predicate repeats another one
-_BEGUN = 4
-"""So many letters of a word are looked for in all names, before those that have them are read."""
-_DESCRIBING = frozenset(v.DESCRIPTION_PREDICATES)
-_EMPTY = np.zeros(0, dtype=np.int32)
+_MAX_CACHED_SETS_COUNT = 50_000  # of so many sets of nodes it is kept if they have names
+_SAMPLE_SIZE, _WIDE_SAMPLE_SIZE, _WIDEST_SAMPLE_SIZE = 20, 50, 200
+"""Sample sizes: for names, for the predicates of a kind, for the surroundings."""
+_MAX_FIRST_STEPS = 12  # first steps that are gone on from when looking for what is around
+_MAX_MEAN_OBJECTS_COUNT: Final = (
+    1.02  # objects a subject has in the mean if it has one, but for mistakes
+)
+_MAX_UNITS_COUNT = 200
+_SPREAD_SAMPLE_SIZE = 400  # so many nodes, spread over all, say which predicates there are
+_COPY_SAMPLE_SIZE = 16  # so many nodes say whether a predicate repeats another one
+_PREFIX_LENGTH = 4
+"""Letters of a word searched for in all names, before the matching ones are read."""
+_DESCRIPTION_PREDICATES = frozenset(v.DESCRIPTION_PREDICATES)
+_NO_IDS = np.zeros(0, dtype=np.int32)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -78,14 +79,14 @@ _R = TypeVar("_R")
 def remember(
     find: Callable[Concatenate["Schema", _P], _R],
 ) -> Callable[Concatenate["Schema", _P], _R]:
-    """Keep what a function of a schema finds for its other arguments."""
+    """Cache the results of a function of a schema by its other arguments."""
 
     @wraps(find)
-    def look_up(schema: "Schema", /, *key: _P.args, **named: _P.kwargs) -> _R:
-        found, arguments = schema.found[find.__name__], (*key, *named.values())
-        if arguments not in found:
-            found[arguments] = find(schema, *key, **named)
-        value: _R = found[arguments]
+    def look_up(schema: "Schema", /, *key: _P.args, **keywords: _P.kwargs) -> _R:
+        results, arguments = schema.cache[find.__name__], (*key, *keywords.values())
+        if arguments not in results:
+            results[arguments] = find(schema, *key, **keywords)
+        value: _R = results[arguments]
         return value
 
     return look_up
@@ -93,28 +94,33 @@ def remember(
 
 @dataclass
 class Schema:
-    """What the candidates of one graph need to know of its classes and predicates.
+    """Facts about the classes and predicates of one graph.
 
-    If `only` is given, no step is taken along another predicate. What was `found` is kept, by the
-    name of the method that did.
+    Attributes:
+        graph: the arrays of the graph.
+        profile: its profile.
+        allowed_predicates: the IRIs of the predicates to follow; None for all.
+        cache: results by the name of the function that computed them.
     """
 
     graph: GraphArrays
     profile: Profile
-    only: frozenset[str] | None = None
-    found: dict[str, dict[Any, Any]] = field(default_factory=lambda: defaultdict(dict))
+    allowed_predicates: frozenset[str] | None = None
+    cache: dict[str, dict[Any, Any]] = field(default_factory=lambda: defaultdict(dict))
 
-    def restricted(self, only: frozenset[str]) -> "Schema":
-        """Return the same schema with steps along some predicates alone."""
-        found = defaultdict(dict, {k: kept for k, kept in self.found.items() if k != "_around"})
-        return replace(self, only=only, found=found)
+    def restrict(self, allowed: frozenset[str]) -> "Schema":
+        """Return the same schema limited to steps along these predicates."""
+        cache = defaultdict(
+            dict, {k: results for k, results in self.cache.items() if k != "_around"}
+        )
+        return replace(self, allowed_predicates=allowed, cache=cache)
 
     # Predicates
 
     @cached_property
     def predicates(self) -> dict[int, PredicateProfile]:
         """Profiles by predicate number."""
-        iris = self.graph.terms.values(self.graph.predicates)
+        iris = self.graph.terms.iterate_values(self.graph.predicates)
         numbers = {iri: number for number, iri in enumerate(iris)}
         return {numbers[p.iri]: p for p in self.profile.predicates if p.iri in numbers}
 
@@ -127,446 +133,490 @@ class Schema:
     def _numbers(self) -> dict[str, int]:
         return {p.iri: number for number, p in self.predicates.items()}
 
-    def number(self, iri: str) -> int | None:
-        """The number of a predicate."""
+    def get_predicate_number(self, iri: str) -> int | None:
+        """Return the number of a predicate."""
         return self._numbers.get(iri)
 
     @remember
-    def node(self, iri: str) -> int | None:
-        """The id of what a question names by an IRI."""
-        return self.graph.terms.iri(iri)
+    def find_node(self, iri: str) -> int | None:
+        """Return the id of a resource by its IRI."""
+        return self.graph.terms.find_iri(iri)
 
-    def node_of(self, link: Link) -> int | None:
-        """The id of the thing or literal that a link leads to."""
+    def find_link_node(self, link: Link) -> int | None:
+        """Return the id of the thing or literal of a link."""
         return self.graph.terms.find(
             f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
         )
 
     @cached_property
-    def kind(self) -> int | None:
+    def type_predicate(self) -> int | None:
         """The number of rdf:type."""
-        return self.graph.number(v.RDF_TYPE)
+        return self.graph.get_predicate_number(v.RDF_TYPE)
 
     @cached_property
-    def hidden(self) -> frozenset[int]:
-        """Predicates that describe, or repeat names or classes: no step is taken along them."""
+    def hidden_predicates(self) -> frozenset[int]:
+        """Predicates that describe, or repeat names or classes; the search does not follow them."""
         return frozenset(
             number
             for number, p in self.predicates.items()
             if p.iri.startswith(SCHEMA_SPACES)
-            or standard_naming(p.iri)
+            or get_standard_role(p.iri)
             or p.iri in (*v.DESCRIPTION_PREDICATES, *v.WIKIBASE_ASIDE)
-            or (self.only is not None and p.iri not in self.only)
-            or self._repeats_classes(number)
+            or (self.allowed_predicates is not None and p.iri not in self.allowed_predicates)
+            or self._is_type_copy(number)
         )
 
-    def _repeats_classes(self, predicate: int) -> bool:
-        """Whether a predicate leads from things to their classes, as far as a few of them tell."""
-        if self.kind is None or not self._leads_to_class[predicate] or not self.leads_on(predicate):
+    def _is_type_copy(self, predicate: int) -> bool:
+        """Return whether a predicate leads from things to their classes, judged by a sample."""
+        if (
+            self.type_predicate is None
+            or not self._class_object_flags[predicate]
+            or not self.has_resource_objects(predicate)
+        ):
             return False
-        step, ends = self.graph.step, self.graph.ends(predicate)
-        some = ends[:: max(1, len(ends) // _FEW), None]
-        left = (np.setdiff1d(step(one, predicate), step(one, self.kind)) for one in some)
-        return not any(map(len, left))
+        step, ends = self.graph.step, self.graph.get_ends(predicate)
+        sample = ends[:: max(1, len(ends) // _COPY_SAMPLE_SIZE), None]
+        differences = (
+            np.setdiff1d(step(node, predicate), step(node, self.type_predicate)) for node in sample
+        )
+        return not any(map(len, differences))
 
     @cached_property
-    def _leads_to_class(self) -> NDArray[np.bool_]:
-        """Whether the first object of each predicate is what something is of."""
-        assert self.kind is not None
+    def _class_object_flags(self) -> NDArray[np.bool_]:
+        """Whether the first object of each predicate is a class, of shape (predicates,)."""
+        assert self.type_predicate is not None
         starts, ends = self.graph.predicate_offsets[:-1], self.graph.predicate_offsets[1:]
-        leads: NDArray[np.bool_] = starts == ends  # a predicate of no triple is like any other
-        first = self.graph.objects[starts[~leads]]
-        leads[~leads] = np.isin(first, self.graph.ends(self.kind, inverse=True))
-        return leads
+        flags: NDArray[np.bool_] = starts == ends  # a predicate of no triple is like any other
+        first_objects = self.graph.objects[starts[~flags]]
+        flags[~flags] = np.isin(
+            first_objects, self.graph.get_ends(self.type_predicate, inverse=True)
+        )
+        return flags
 
     @cached_property
-    def open(self) -> frozenset[int]:
-        """Predicates along which steps are taken."""
-        return frozenset(range(len(self.graph.predicates))) - self.hidden
+    def open_predicates(self) -> frozenset[int]:
+        """Predicates that the search may follow."""
+        return frozenset(range(len(self.graph.predicates))) - self.hidden_predicates
 
     @cached_property
-    def leading(self) -> frozenset[int]:
-        """Those of them whose objects are resources."""
-        return frozenset(number for number in self.open if self.leads_on(number))
+    def resource_predicates(self) -> frozenset[int]:
+        """Open predicates whose objects are resources."""
+        return frozenset(
+            number for number in self.open_predicates if self.has_resource_objects(number)
+        )
 
     @cached_property
-    def mixed(self) -> frozenset[int]:
-        """Those of them whose objects are literals in part."""
-        return frozenset(number for number in self.leading if self.predicates[number].datatypes)
+    def mixed_predicates(self) -> frozenset[int]:
+        """Open predicates whose objects are resources and literals."""
+        return frozenset(
+            number for number in self.resource_predicates if self.predicates[number].datatypes
+        )
 
     @cached_property
-    def transitive(self) -> frozenset[int]:
-        """Predicates that may be walked more than once."""
+    def transitive_predicates(self) -> frozenset[int]:
+        """Predicates that may be followed more than once."""
         return frozenset(number for number, p in self.predicates.items() if p.transitive)
 
     def is_declared_transitive(self, predicate: int) -> bool:
-        """Whether the graph says itself that a predicate is transitive."""
-        iri = self.graph.iri_of(predicate)
-        return v.OWL_TRANSITIVE_PROPERTY in objects_of(self.graph, iri, v.RDF_TYPE)
+        """Return whether the graph declares a predicate transitive."""
+        iri = self.graph.get_predicate_iri(predicate)
+        return v.OWL_TRANSITIVE_PROPERTY in get_objects(self.graph, iri, v.RDF_TYPE)
 
     @cached_property
-    def naming(self) -> frozenset[int]:
-        """The predicates that carry names, of any sort."""
+    def naming_predicates(self) -> frozenset[int]:
+        """Predicates whose values are names of any sort."""
         return frozenset(number for number, p in self.predicates.items() if p.naming)
 
-    def leads_on(self, predicate: int) -> bool:
-        """Whether a predicate's objects are resources."""
+    def has_resource_objects(self, predicate: int) -> bool:
+        """Return whether a predicate's objects are resources."""
         p = self.predicates.get(predicate)
         return p is not None and bool(p.object_classes)
 
     def is_functional(self, predicate: int, *, inverse: bool = False) -> bool:
-        """Whether each subject has one object (or each object one subject)."""
+        """Return whether each subject has one object (or each object one subject)."""
         p = self.predicates.get(predicate)
-        return p is not None and p.triples <= (p.objects if inverse else p.subjects) * _SINGLE
+        return (
+            p is not None
+            and p.triples <= (p.objects if inverse else p.subjects) * _MAX_MEAN_OBJECTS_COUNT
+        )
 
     @remember
-    def identifies(self, step: tuple[int, bool]) -> bool:
-        """Whether the nodes that a predicate leads to (or from, if inverse) have one such edge."""
+    def is_one_to_one(self, step: tuple[int, bool]) -> bool:
+        """Return whether each node that a step leads to has only one such edge."""
         predicate, inverse = step
-        if inverse and predicate in self.claims:
+        if inverse and predicate in self.statement_predicates:
             return True
         p = self.predicates.get(predicate)
         if p is None or p.triples != (p.objects if inverse else p.subjects):
             return False
         if self.graph.complete:
             return True
-        starts, _ = self.graph.pairs(self.graph.ends(predicate), predicate)
-        return len(starts) == len(self.graph.ends(predicate, inverse=inverse))
+        starts, _ = self.graph.get_edges(self.graph.get_ends(predicate), predicate)
+        return len(starts) == len(self.graph.get_ends(predicate, inverse=inverse))
 
     @cached_property
-    def claims(self) -> frozenset[int]:
-        """The predicates that lead to statements with a rank, and those of their namespace."""
-        if self.rank is None:
+    def statement_predicates(self) -> frozenset[int]:
+        """The predicates that lead to ranked statements, and others of their namespace."""
+        if self.rank_predicate is None:
             return frozenset()
-        entering = self.graph.present(self.graph.ends(self.rank), inverse=True)
-        spaces = {namespace_of(self.graph.iri_of(number)) for number in entering}
-        return frozenset(n for n, p in self.predicates.items() if namespace_of(p.iri) in spaces)
+        entering = self.graph.get_predicates(self.graph.get_ends(self.rank_predicate), inverse=True)
+        namespaces = {namespace_of(self.graph.get_predicate_iri(number)) for number in entering}
+        return frozenset(n for n, p in self.predicates.items() if namespace_of(p.iri) in namespaces)
 
-    def leads_nowhere(self, predicate: int, ids: Ids) -> bool:
-        """Whether a predicate leads to statements of which nothing is known."""
-        return predicate in self.claims and not self.graph.present(ids)
+    def is_dead_end(self, predicate: int, ids: Ids) -> bool:
+        """Return whether a predicate leads to statements without data."""
+        return predicate in self.statement_predicates and not self.graph.get_predicates(ids)
 
     def is_statement(self, ids: Ids) -> bool:
-        """Whether nodes are statements, which say something and are not asked for themselves."""
-        return bool(self.claims) and not self.claims.isdisjoint(
-            self.graph.present(ids[:1], inverse=True)
+        """Return whether nodes are statements, which are never an answer themselves."""
+        return bool(self.statement_predicates) and not self.statement_predicates.isdisjoint(
+            self.graph.get_predicates(ids[:1], inverse=True)
         )
 
     @remember
-    def _property(self, predicate: int) -> frozenset[tuple[str, str]]:
+    def _get_names(self, predicate: int) -> frozenset[tuple[str, str]]:
         p = self.predicates.get(predicate)
         return frozenset(p.names) if p is not None else frozenset()
 
-    def is_one_relation(self, one: int, other: int, ids: Ids) -> bool:
-        """Whether two predicates at nameless nodes are the parts of a relation of one name."""
-        names = self._property(one) if one != other else None
-        return bool(names) and names == self._property(other) and self.is_nameless(ids)
+    def is_one_relation(self, first: int, second: int, ids: Ids) -> bool:
+        """Return whether two predicates of nameless nodes form one relation, by their names."""
+        names = self._get_names(first) if first != second else None
+        return bool(names) and names == self._get_names(second) and self.is_nameless(ids)
 
     @remember
-    def sort(self, predicate: int) -> Sort:
-        """The sort of most of a predicate's values; NONE if they are resources."""
-        objects = self.graph.ends(predicate, inverse=True)
+    def get_sort(self, predicate: int) -> ValueKind:
+        """Return the most common sort of a predicate's values; NONE for resources."""
+        objects = self.graph.get_ends(predicate, inverse=True)
         literals = objects[objects < self.graph.terms.first_iri]
         if 2 * len(literals) < len(objects):
-            return Sort.NONE
-        return Sort(int(np.bincount(self.graph.sorts[literals]).argmax()))
+            return ValueKind.NONE
+        return ValueKind(int(np.bincount(self.graph.sorts[literals]).argmax()))
 
-    def datatype(self, predicate: int) -> str:
-        """The datatype of most of a predicate's values."""
-        listed = self.predicates[predicate].datatypes
-        return listed[0][0] if listed else v.XSD_STRING
+    def get_datatype(self, predicate: int) -> str:
+        """Return the most common datatype of a predicate's values."""
+        datatypes = self.predicates[predicate].datatypes
+        return datatypes[0][0] if datatypes else v.XSD_STRING
 
-    def is_mixed(self, predicate: int) -> bool:
-        """Whether a predicate's values are days of several datatypes."""
-        listed = [name for name, _ in self.predicates[predicate].datatypes]
-        return len(listed) > 1 and sum(name in v.DATE_DATATYPES for name in listed) > 1
+    def has_mixed_dates(self, predicate: int) -> bool:
+        """Return whether a predicate's values are dates of several datatypes."""
+        datatypes = [name for name, _ in self.predicates[predicate].datatypes]
+        return len(datatypes) > 1 and sum(name in v.DATE_DATATYPES for name in datatypes) > 1
 
     # Classes and nodes
 
     @cached_property
     def classes(self) -> dict[str, ClassProfile]:
-        """Profiles by class IRI, without those of the schema languages themselves.
+        """Profiles by class IRI, without classes of schema languages.
 
-        Classes that have all their instances by those below them are among them.
+        Superclasses without direct instances are included.
         """
-        listed = (*self.profile.classes, *classes_above(self.graph, self.profile))
-        return {c.iri: c for c in listed if not c.iri.startswith(SCHEMA_SPACES)}
+        profiles = (*self.profile.classes, *collect_superclasses(self.graph, self.profile))
+        return {c.iri: c for c in profiles if not c.iri.startswith(SCHEMA_SPACES)}
 
     @cached_property
-    def _children(self) -> dict[str, list[str]]:
-        """The classes right below each class that has such."""
-        found: dict[str, list[str]] = {}
-        for one in self.classes.values():
-            for parent in dict.fromkeys(one.parents):
-                found.setdefault(parent, []).append(one.iri)
-        return found
+    def _subclasses(self) -> dict[str, list[str]]:
+        """The direct subclasses of each class that has any."""
+        subclasses: dict[str, list[str]] = {}
+        for profile in self.classes.values():
+            for parent in dict.fromkeys(profile.parents):
+                subclasses.setdefault(parent, []).append(profile.iri)
+        return subclasses
 
     @remember
-    def instances(self, cls: str) -> Ids:
-        """All instances of a class or of a class below it."""
-        below, listed = {cls}, [cls]
-        for one in listed:
-            further = [other for other in self._children.get(one, ()) if other not in below]
-            below.update(further)
-            listed += further
-        ids = [self.graph.terms.iri(iri) for iri in sorted(below)]
-        known = np.array(sorted(at for at in ids if at is not None), dtype=np.int32)
-        if self.kind is None or not len(known):
-            return _EMPTY
-        return self.graph.step(known, self.kind, inverse=True)
+    def get_instances(self, cls: str) -> Ids:
+        """Return all instances of a class and its subclasses."""
+        seen_classes, queue = {cls}, [cls]
+        for current in queue:
+            further = [
+                child for child in self._subclasses.get(current, ()) if child not in seen_classes
+            ]
+            seen_classes.update(further)
+            queue += further
+        ids = [self.graph.terms.find_iri(iri) for iri in sorted(seen_classes)]
+        nodes = np.array(sorted(at for at in ids if at is not None), dtype=np.int32)
+        if self.type_predicate is None or not len(nodes):
+            return _NO_IDS
+        return self.graph.step(nodes, self.type_predicate, inverse=True)
 
     @remember
-    def below(self, cls: str) -> bool:
-        """Whether some instances of a class are only typed with a class below it."""
+    def has_subclass_instances(self, cls: str) -> bool:
+        """Return whether some instances of a class only have the type of a subclass."""
         if self.profile.types and not self.graph.complete:
-            return cls in self._children
-        at = self.graph.terms.iri(cls)
-        if at is None or self.kind is None:
+            return cls in self._subclasses
+        at = self.graph.terms.find_iri(cls)
+        if at is None or self.type_predicate is None:
             return True
-        own = self.graph.step(np.array([at], dtype=np.int32), self.kind, inverse=True)
-        return len(own) < len(self.instances(cls))
+        direct = self.graph.step(np.array([at], dtype=np.int32), self.type_predicate, inverse=True)
+        return len(direct) < len(self.get_instances(cls))
 
     @remember
-    def classes_of(self, node: int) -> tuple[str, ...]:
-        """The classes of a node, the smallest first."""
-        if self.kind is None or node < self.graph.terms.first_iri:
+    def get_classes(self, node: int) -> tuple[str, ...]:
+        """Return the classes of a node, smallest first."""
+        if self.type_predicate is None or node < self.graph.terms.first_iri:
             return ()
-        found = self.graph.step(np.array([node], dtype=np.int32), self.kind)
-        names = [self.graph.terms.value(int(at)) for at in found]
-        known = [self.classes[name] for name in names if name in self.classes]
-        return tuple(c.iri for c in sorted(known, key=lambda c: (c.instances, c.iri)))
+        class_nodes = self.graph.step(np.array([node], dtype=np.int32), self.type_predicate)
+        names = [self.graph.terms.get_value(int(at)) for at in class_nodes]
+        profiles = [self.classes[name] for name in names if name in self.classes]
+        return tuple(c.iri for c in sorted(profiles, key=lambda c: (c.instances, c.iri)))
 
-    def known(self, node: int) -> float:
-        """How much is said of a node: its sitelinks in a Wikibase, else its edges."""
-        links = self.graph.number(v.WIKIBASE_SITELINKS)
+    def measure_prominence(self, node: int) -> float:
+        """Return the prominence of a node: its Wikibase sitelinks, else its number of edges."""
+        links = self.graph.get_predicate_number(v.WIKIBASE_SITELINKS)
         if links is not None and node >= self.graph.terms.first_iri:
-            found = self.graph.step(np.array([node], dtype=np.int32), links)
-            if len(found):
-                return float(self.graph.values[found[0]])
-        return self.graph.degree(node)
+            values = self.graph.step(np.array([node], dtype=np.int32), links)
+            if len(values):
+                return float(self.graph.values[values[0]])
+        return self.graph.get_degree(node)
 
-    def all_are(self, ids: Ids, cls: str) -> bool:
-        """Whether nodes (a sample of them) are instances of a class."""
-        sample, members = ids[:: len(ids) // 10 + 1], self.instances(cls)
+    def has_only_instances(self, ids: Ids, cls: str) -> bool:
+        """Return whether nodes (a sample of them) are all instances of a class."""
+        sample, members = ids[:: len(ids) // 10 + 1], self.get_instances(cls)
         if not len(members):
             return False
-        places = np.minimum(members.searchsorted(sample), len(members) - 1)
-        return bool((members[places] == sample).all())
+        insertions = np.minimum(members.searchsorted(sample), len(members) - 1)
+        return bool((members[insertions] == sample).all())
 
     def is_nary(self, ids: Ids) -> bool:
-        """Whether nodes stand for a relation between others: nameless, with several links."""
-        return bool(len(ids)) and self._some_nary(self.classes_of(int(ids[0])))
+        """Return whether nodes represent an n-ary relation: nameless, with several links."""
+        return bool(len(ids)) and self._has_nary_class(self.get_classes(int(ids[0])))
 
     @remember
-    def _some_nary(self, classes: tuple[str, ...]) -> bool:
+    def _has_nary_class(self, classes: tuple[str, ...]) -> bool:
         return any(self.classes[cls].nary for cls in classes)
 
     def is_nameless(self, ids: Ids) -> bool:
-        """Whether nodes have no name of any sort."""
+        """Return whether nodes have no name of any sort."""
         if not len(ids) or int(ids[0]) < self.graph.terms.first_iri:
             return False
-        sample, known = ids[:_SAMPLE], self.found["is_nameless"]
+        sample, cached = ids[:_SAMPLE_SIZE], self.cache["is_nameless"]
         key = sample.tobytes()
-        if key not in known:
-            if len(known) >= _MOST_KEPT:
-                known.clear()
-            known[key] = self.naming.isdisjoint(self.graph.present(sample))
-        return bool(known[key])
+        if key not in cached:
+            if len(cached) >= _MAX_CACHED_SETS_COUNT:
+                cached.clear()
+            cached[key] = self.naming_predicates.isdisjoint(self.graph.get_predicates(sample))
+        return bool(cached[key])
 
-    def around(self, ids: Ids) -> tuple[tuple[Path, frozenset[int]], ...]:
-        """The predicates of what lies one or two steps from things like these, and the steps.
+    def find_surroundings(self, ids: Ids) -> tuple[tuple[StepPath, frozenset[int]], ...]:
+        """Return the predicates of nodes one or two steps away, each with the steps.
 
-        Looked up once for each class, from a sample of its instances.
+        Computed once per class, from a sample of its instances.
         """
-        classes = self.classes_of(int(ids[0])) if len(ids) else ()
+        classes = self.get_classes(int(ids[0])) if len(ids) else ()
         if classes:
             return self._around(classes[0])
-        return tuple(self._reached(ids)) if len(ids) <= _SAMPLE else ()
+        return tuple(self._iterate_surroundings(ids)) if len(ids) <= _SAMPLE_SIZE else ()
 
     @remember
-    def _around(self, cls: str) -> tuple[tuple[Path, frozenset[int]], ...]:
-        return tuple(self._reached(self.instances(cls)))
+    def _around(self, cls: str) -> tuple[tuple[StepPath, frozenset[int]], ...]:
+        return tuple(self._iterate_surroundings(self.get_instances(cls)))
 
-    def _reached(self, ids: Ids) -> Iterator[tuple[Path, frozenset[int]]]:
-        first = list(self._neighbours(ids))
-        yield from (((step,), self.graph.present(spread(found))) for step, found in first)
-        for step, found in first[:_FIRST_STEPS]:
-            for onward, further in self._neighbours(found):
-                if onward[0] != step[0]:
-                    yield (step, onward), self.graph.present(spread(further))
+    def _iterate_surroundings(self, ids: Ids) -> Iterator[tuple[StepPath, frozenset[int]]]:
+        first_steps = list(self._iterate_neighbours(ids))
+        yield from (
+            ((step,), self.graph.get_predicates(sample_evenly(nodes)))
+            for step, nodes in first_steps
+        )
+        for step, nodes in first_steps[:_MAX_FIRST_STEPS]:
+            for second_step, further_nodes in self._iterate_neighbours(nodes):
+                if second_step[0] != step[0]:
+                    yield (
+                        (step, second_step),
+                        self.graph.get_predicates(sample_evenly(further_nodes)),
+                    )
 
-    def _neighbours(self, ids: Ids) -> Iterator[tuple[tuple[int, bool], Ids]]:
-        ids = ids[:: len(ids) // _WIDEST_SAMPLE + 1]
+    def _iterate_neighbours(self, ids: Ids) -> Iterator[tuple[tuple[int, bool], Ids]]:
+        ids = ids[:: len(ids) // _WIDEST_SAMPLE_SIZE + 1]
         for inverse in (False, True):
-            for number in self.graph.predicates_of(ids, inverse=inverse)[0].tolist():
-                if number not in self.hidden and self.leads_on(number):
-                    found = self.graph.step(ids, number, inverse=inverse)
-                    found = found[found >= self.graph.terms.first_iri]
-                    if len(found):
-                        yield (number, inverse), found
+            for number in self.graph.count_predicates(ids, inverse=inverse)[0].tolist():
+                if number not in self.hidden_predicates and self.has_resource_objects(number):
+                    nodes = self.graph.step(ids, number, inverse=inverse)
+                    nodes = nodes[nodes >= self.graph.terms.first_iri]
+                    if len(nodes):
+                        yield (number, inverse), nodes
 
     # Names
 
-    def _texts(self, profile: PredicateProfile | ClassProfile) -> list[str]:
-        return [text for text, _ in profile.names] + [local_name(profile.iri)]
+    def _list_names(self, profile: PredicateProfile | ClassProfile) -> list[str]:
+        return [text for text, _ in profile.names] + [get_local_name(profile.iri)]
 
     @remember
-    def texts(self, predicate: int) -> tuple[str, ...]:
-        """A predicate's names, folded."""
-        return tuple(" ".join(tokens(text)) for text in self._texts(self.predicates[predicate]))
+    def get_folded_names(self, predicate: int) -> tuple[str, ...]:
+        """Return a predicate's names, folded."""
+        return tuple(
+            " ".join(tokens(text)) for text in self._list_names(self.predicates[predicate])
+        )
 
     @remember
-    def words(self, predicate: int) -> frozenset[str]:
-        """The stems of a predicate's names."""
-        return _stems(self._texts(self.predicates[predicate]))
+    def get_name_stems(self, predicate: int) -> frozenset[str]:
+        """Return the stems in a predicate's names."""
+        return _stem_words(self._list_names(self.predicates[predicate]))
 
     @remember
-    def names_subject(self, predicate: int) -> bool:
-        """Whether a predicate's name says what its subject is: it ends in "of"."""
-        last, texts = shared_words().names["subject"], self._texts(self.predicates[predicate])
-        return any(not last.isdisjoint(text.split()[-1:]) for text in texts)
+    def is_subject_name(self, predicate: int) -> bool:
+        """Return whether a predicate's name describes its subject: it ends in "of"."""
+        endings, texts = (
+            get_shared_words().names["subject"],
+            self._list_names(self.predicates[predicate]),
+        )
+        return any(not endings.isdisjoint(text.split()[-1:]) for text in texts)
 
     @cached_property
     def redirects(self) -> frozenset[int]:
-        """The predicates that lead from what has only a name left to what it was merged into."""
-        said = shared_words().names["redirects"]
-        begun = re.compile("|".join({word[:_BEGUN] for word in said}))
+        """The predicates that lead from a thing with only names to the thing it was merged into."""
+        redirect_stems = get_shared_words().names["redirects"]
+        prefixes = re.compile("|".join({word[:_PREFIX_LENGTH] for word in redirect_stems}))
 
-        def tells(number: int, p: PredicateProfile) -> bool:
+        def is_redirect(number: int, p: PredicateProfile) -> bool:
             texts = " ".join((p.iri, *(text for text, _ in p.names))).casefold()
-            return bool(begun.search(texts)) and not said.isdisjoint(self.words(number))
+            return bool(prefixes.search(texts)) and not redirect_stems.isdisjoint(
+                self.get_name_stems(number)
+            )
 
         return frozenset(
             number
             for number, p in self.predicates.items()
-            if p.object_classes and (p.iri == v.OWL_SAME_AS or tells(number, p))
+            if p.object_classes and (p.iri == v.OWL_SAME_AS or is_redirect(number, p))
         )
 
     @cached_property
-    def _bare(self) -> frozenset[int]:
-        """The predicates that tell nothing of a thing but how it is called and what it is."""
-        described = (n for n, p in self.predicates.items() if p.iri in _DESCRIBING)
-        return self.naming | self.redirects | frozenset(described)
+    def _name_only_predicates(self) -> frozenset[int]:
+        """Predicates that only give a thing's names, description and redirect."""
+        descriptions = (n for n, p in self.predicates.items() if p.iri in _DESCRIPTION_PREDICATES)
+        return self.naming_predicates | self.redirects | frozenset(descriptions)
 
-    def merged(self, node: int) -> int | None:
-        """Return what a thing of which only names are told was merged into; None of others."""
-        seen = [node]
-        while (has := self._has(seen[-1])) and has <= self._bare:
-            ids = np.array(seen[-1:], dtype=np.int32)
-            ends = {at for one in has & self.redirects for at in self.graph.step(ids, one).tolist()}
-            if len(ends) != 1 or not self.graph.terms.is_iri(end := ends.pop()) or end in seen:
+    def find_merge_target(self, node: int) -> int | None:
+        """Return the thing that a node with only names was merged into; None for other nodes."""
+        chain = [node]
+        while (
+            outgoing := self._get_outgoing_predicates(chain[-1])
+        ) and outgoing <= self._name_only_predicates:
+            ids = np.array(chain[-1:], dtype=np.int32)
+            ends = {
+                at
+                for predicate in outgoing & self.redirects
+                for at in self.graph.step(ids, predicate).tolist()
+            }
+            if len(ends) != 1 or not self.graph.terms.is_iri(end := ends.pop()) or end in chain:
                 return None
-            seen.append(end)
-        return seen[-1] if has and len(seen) > 1 else None
+            chain.append(end)
+        return chain[-1] if outgoing and len(chain) > 1 else None
 
-    def _has(self, node: int) -> frozenset[int]:
-        """The predicates of a node, without that of its class."""
-        return self.graph.present(np.array([node], dtype=np.int32)) - {self.kind}
+    def _get_outgoing_predicates(self, node: int) -> frozenset[int]:
+        """Return the predicates of a node, without rdf:type."""
+        return self.graph.get_predicates(np.array([node], dtype=np.int32)) - {self.type_predicate}
 
     @remember
-    def hint_of(self, iri: str) -> str:
-        """Return words to name a variable from: a label, or the local name."""
+    def get_name_hint(self, iri: str) -> str:
+        """Return words to name a variable after: a label, or the local name."""
         profiles = (self.predicates_by_iri.get(iri), self.classes.get(iri))
-        names = next((one.names for one in profiles if one is not None and one.names), ())
+        names = next(
+            (profile.names for profile in profiles if profile is not None and profile.names), ()
+        )
         english = [text for text, language in names if language in ("en", "")]
         return (english or [text for text, _ in names] or [words_of_local_name(iri)])[0]
 
     def is_noun(self, name: str) -> bool:
-        """Whether a predicate's name is a noun, as far as words tell: a class has it, or "… of"."""
+        """Return whether a predicate's name is a noun: it has a class's word, or ends in "of"."""
         words = [stem(word) for word in tokens(name)]
-        last = shared_words().names["subject"]
-        return not self._class_words.isdisjoint(words) or not last.isdisjoint(words[-1:])
+        endings = get_shared_words().names["subject"]
+        return not self._class_words.isdisjoint(words) or not endings.isdisjoint(words[-1:])
 
     @cached_property
     def _class_words(self) -> frozenset[str]:
-        return frozenset().union(*map(self._own_stems, self.classes))
+        return frozenset().union(*map(self._get_class_stems, self.classes))
 
     @remember
-    def _own_stems(self, cls: str) -> frozenset[str]:
-        return _stems(self._texts(self.classes[cls]))
+    def _get_class_stems(self, cls: str) -> frozenset[str]:
+        return _stem_words(self._list_names(self.classes[cls]))
 
     @remember
-    def lineage(self, cls: str) -> tuple[str, ...]:
-        """A class and those above it, as far as the graph has them."""
-        listed = [cls]
-        for one in listed:
-            if one in self.classes:
-                listed += [above for above in self.classes[one].parents if above not in listed]
-        return tuple(one for one in listed if one in self.classes)
+    def get_lineage(self, cls: str) -> tuple[str, ...]:
+        """Return a class and its superclasses that are in the graph."""
+        queue = [cls]
+        for current in queue:
+            if current in self.classes:
+                queue += [parent for parent in self.classes[current].parents if parent not in queue]
+        return tuple(current for current in queue if current in self.classes)
 
     @remember
-    def class_stems(self, cls: str) -> frozenset[str]:
-        """The stems of the names of a class and of those above it."""
-        return frozenset[str]().union(*map(self._own_stems, self.lineage(cls)))
+    def get_lineage_stems(self, cls: str) -> frozenset[str]:
+        """Return the stems in the names of a class and its superclasses."""
+        return frozenset[str]().union(*map(self._get_class_stems, self.get_lineage(cls)))
 
-    def is_obvious(self, predicate: int, ids: Ids, said: frozenset[str]) -> bool:
-        """Whether a predicate is called after the class of its objects: country, of a Country.
+    def is_named_after_class(self, predicate: int, ids: Ids, named_classes: frozenset[str]) -> bool:
+        """Return whether a predicate is named after its objects' class: country, of a Country.
 
-        Only classes among `said` count.
+        Only classes in `named_classes` count.
         """
-        classes = self.classes_of(int(ids[0])) if len(ids) else ()
-        return any(cls in said and self.words(predicate) & self._own_stems(cls) for cls in classes)
+        classes = self.get_classes(int(ids[0])) if len(ids) else ()
+        return any(
+            cls in named_classes and self.get_name_stems(predicate) & self._get_class_stems(cls)
+            for cls in classes
+        )
 
-    def any_name(self, ids: Ids) -> int | None:
-        """The predicate that names nodes, standard or not."""
-        own = self.name_predicate(ids)
-        if own is not None or not len(ids):
-            return own
-        for number in self._present(ids):
+    def find_name_predicate(self, ids: Ids) -> int | None:
+        """Return the predicate for the names of nodes, standard or not."""
+        custom = self.find_custom_name_predicate(ids)
+        if custom is not None or not len(ids):
+            return custom
+        for number in self._sample_predicates(ids):
             p = self.predicates.get(number)
             if p is not None and p.naming == "name":
                 return number
         return None
 
-    def name_predicate(self, ids: Ids) -> int | None:
-        """The predicate that names nodes in the graph's own way, if no standard one does."""
-        for cls in self.classes_of(int(ids[0])) if len(ids) else ():
+    def find_custom_name_predicate(self, ids: Ids) -> int | None:
+        """Return the graph's own predicate for the names of nodes, if it uses no standard one."""
+        for cls in self.get_classes(int(ids[0])) if len(ids) else ():
             iri = self.classes[cls].name_predicate
-            if iri is not None and not standard_naming(iri):
-                return self.graph.number(iri)
+            if iri is not None and not get_standard_role(iri):
+                return self.graph.get_predicate_number(iri)
         return None
 
     # Statements, times and units
 
-    def stated(self, ids: Ids, predicate: int) -> int | None:
-        """The predicate that gives the value of nameless nodes to which a predicate leads.
+    def find_value_predicate(self, ids: Ids, predicate: int) -> int | None:
+        """Return the predicate for the values of nameless nodes that another predicate leads to.
 
-        It is called as the predicate itself, as in statements with qualifiers (head of government →
-        a statement → head of government → a person), or its number has a unit beside it.
+        It has the same name, as in statements with qualifiers (head of government → a statement →
+        head of government → a person), or its number has a unit beside it.
         """
         if not self.is_nameless(ids):
             return None
-        own, present = self.words(predicate), self._present(ids)
+        name_stems, present = self.get_name_stems(predicate), self._sample_predicates(ids)
         for number in present:
-            said = number in self.predicates and self.words(number) == own
-            if said and (number != predicate or self.is_key_of(ids, number)):
+            is_same_name = number in self.predicates and self.get_name_stems(number) == name_stems
+            if is_same_name and (number != predicate or self.is_own_key(ids, number)):
                 return number
-        return next((v for v, unit, _ in self.quantities if {v, unit} <= set(present)), None)
+        return next(
+            (v for v, unit, _ in self.quantity_predicates if {v, unit} <= set(present)), None
+        )
 
-    def is_key_of(self, ids: Ids, predicate: int) -> bool:
-        """Whether a predicate that leads to things gives their own key as well, as a literal.
+    def is_own_key(self, ids: Ids, predicate: int) -> bool:
+        """Return whether a predicate of resources also gives the nodes' own key, as a literal.
 
-        So it is if a column of a table and those that refer to it are called the same.
+        This occurs if a table's column and the columns that refer to it have the same name.
         """
-        if predicate not in self.mixed:
+        if predicate not in self.mixed_predicates:
             return False
-        keys = self.graph.step(ids[:_SAMPLE], predicate)
+        keys = self.graph.step(ids[:_SAMPLE_SIZE], predicate)
         return len(keys) > 0 and int(keys[-1]) < self.graph.terms.first_iri
 
-    def _present(self, ids: Ids) -> list[int]:
-        """The predicates of a sample of nodes, in their order."""
-        return [int(number) for number in self.graph.predicates_of(ids[:_WIDE_SAMPLE])[0]]
+    def _sample_predicates(self, ids: Ids) -> list[int]:
+        """Return the predicates of a sample of nodes, in their order."""
+        return [int(number) for number in self.graph.count_predicates(ids[:_WIDE_SAMPLE_SIZE])[0]]
 
     @cached_property
-    def times(self) -> Times:
-        """What the graph knows of time."""
-        return times_of(self.profile, self.graph if self.graph.complete else None)
+    def times(self) -> TemporalPredicates:
+        """The graph's predicates of time."""
+        return find_temporal_predicates(self.profile, self.graph if self.graph.complete else None)
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int, bool], ...]:
-        """The numbers of predicates that start and end the same things, and if it is a life."""
+        """The predicate numbers of starts and ends of the same things, and whether it is a life."""
         numbered = (
-            (self.number(span.start), self.number(span.end), span.life) for span in self.times.spans
+            (self.get_predicate_number(span.start), self.get_predicate_number(span.end), span.life)
+            for span in self.times.spans
         )
         return tuple(
             (start, end, life)
@@ -575,83 +625,87 @@ class Schema:
         )
 
     @cached_property
-    def rank(self) -> int | None:
+    def rank_predicate(self) -> int | None:
         """The number of the predicate that ranks statements."""
-        return None if self.times.rank is None else self.number(self.times.rank)
+        return None if self.times.rank is None else self.get_predicate_number(self.times.rank)
 
     @remember
-    def unit(self, predicate: int) -> Unit | None:
-        """The unit that a predicate's names or descriptions say its numbers are in."""
-        texts = self._texts(self.predicates[predicate])
-        numbers = (self.graph.number(iri) for iri in v.DESCRIPTION_PREDICATES)
-        given = (number for number in numbers if number is not None)
-        return unit_said(texts, self._literals(self.graph.predicates[predicate], given))
+    def get_unit(self, predicate: int) -> Unit | None:
+        """Return the unit of a predicate's numbers, by its names or descriptions."""
+        texts = self._list_names(self.predicates[predicate])
+        numbers = (self.graph.get_predicate_number(iri) for iri in v.DESCRIPTION_PREDICATES)
+        known_numbers = (number for number in numbers if number is not None)
+        return detect_unit(
+            texts, self._iterate_literals(self.graph.predicates[predicate], known_numbers)
+        )
 
-    def _literals(self, node: int, predicates: Iterable[int]) -> Iterator[str]:
-        """The texts that some predicates give a node."""
+    def _iterate_literals(self, node: int, predicates: Iterable[int]) -> Iterator[str]:
+        """Yield the texts of some predicates of a node."""
         nodes = np.array([node], dtype=np.int32)
         for number in predicates:
-            for text in self.graph.step(nodes, number).tolist():
-                if text < self.graph.terms.first_iri:
-                    yield split_literal(self.graph.terms.text(text))[0]
+            for literal in self.graph.step(nodes, number).tolist():
+                if literal < self.graph.terms.first_iri:
+                    yield split_literal(self.graph.terms.get_text(literal))[0]
 
-    def is_measured(self, ids: Ids) -> bool:
-        """Whether nodes say in what a number at them is given: in a unit, a currency."""
-        present = self.graph.predicates_of(ids[:_SAMPLE])[0].tolist() if len(ids) else ()
-        return not self._units.isdisjoint(present)
+    def has_unit(self, ids: Ids) -> bool:
+        """Return whether nodes state the unit or currency of their number."""
+        present = self.graph.count_predicates(ids[:_SAMPLE_SIZE])[0].tolist() if len(ids) else ()
+        return not self._unit_like_predicates.isdisjoint(present)
 
     @cached_property
-    def _units(self) -> frozenset[int]:
-        """The predicates of few texts that come again and again, as units and currencies do."""
+    def _unit_like_predicates(self) -> frozenset[int]:
+        """Predicates with few, recurring texts, such as units and currencies."""
         return frozenset(number for number, p in self.predicates.items() if is_unit_like(p))
 
     @cached_property
-    def quantities(self) -> tuple[tuple[int, int, dict[int, Unit]], ...]:
-        """Predicates of one node that give a number and its unit, with the units by term."""
-        found, aside = [], self.hidden | self.naming
+    def quantity_predicates(self) -> tuple[tuple[int, int, dict[int, Unit]], ...]:
+        """Predicates of one node for a number and its unit, with the units by term."""
+        result, excluded = [], self.hidden_predicates | self.naming_predicates
         for predicate in self.predicates:
-            units = {} if predicate in aside else self._units_among(predicate)
+            units = {} if predicate in excluded else self._find_units(predicate)
             if units:
-                present = self.graph.predicates_of(self.graph.ends(predicate))[0].tolist()
-                numbers = [p for p in present if p in self.predicates and self._is_number(p)]
-                found += [(value, predicate, units) for value in numbers]
-        return tuple(found)
+                present = self.graph.count_predicates(self.graph.get_ends(predicate))[0].tolist()
+                numbers = [p for p in present if p in self.predicates and self._is_numeric(p)]
+                result += [(value, predicate, units) for value in numbers]
+        return tuple(result)
 
-    def _is_number(self, predicate: int) -> bool:
-        return self.sort(predicate) is Sort.NUMBER
+    def _is_numeric(self, predicate: int) -> bool:
+        return self.get_sort(predicate) is ValueKind.NUMBER
 
-    def _units_among(self, predicate: int) -> dict[int, Unit]:
-        """The units that a predicate's objects are; none if most are something else."""
-        objects = self.graph.ends(predicate, inverse=True)
-        if not 0 < len(objects) <= _MOST_UNITS:
+    def _find_units(self, predicate: int) -> dict[int, Unit]:
+        """Return the units among a predicate's objects, by term; none if most are not units."""
+        objects = self.graph.get_ends(predicate, inverse=True)
+        if not 0 < len(objects) <= _MAX_UNITS_COUNT:
             return {}
-        known = ((at, self._unit_of(at)) for at in objects.tolist())
-        units = {at: unit for at, unit in known if unit is not None}
+        candidates = ((at, self._parse_unit(at)) for at in objects.tolist())
+        units = {at: unit for at, unit in candidates if unit is not None}
         return units if 2 * len(units) > len(objects) else {}
 
-    def _unit_of(self, term: int) -> Unit | None:
-        """The unit that a term is: by its IRI, its text, or its label."""
+    def _parse_unit(self, term: int) -> Unit | None:
+        """Return the unit of a term, by its IRI, its text, or its label."""
         terms = self.graph.terms
         if term < terms.first_iri:
-            return unit_of_text(split_literal(terms.text(term))[0])
-        named = map(unit_of_text, self._literals(term, self.naming))
-        unit = unit_by_iri(terms.value(term))
-        return unit or next((one for one in named if one is not None), None)
+            return parse_unit(split_literal(terms.get_text(term))[0])
+        label_units = map(parse_unit, self._iterate_literals(term, self.naming_predicates))
+        unit = get_unit_by_iri(terms.get_value(term))
+        return unit or next(
+            (label_unit for label_unit in label_units if label_unit is not None), None
+        )
 
 
-def _stems(texts: Iterable[str]) -> frozenset[str]:
+def _stem_words(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(stem(word) for text in texts for word in tokens(text))
 
 
-def spread(ids: Ids) -> Ids:
-    """Return a sample of nodes, spread over all; few as they are."""
-    return ids if len(ids) <= _SPREAD else ids[:: len(ids) // _SPREAD]
+def sample_evenly(ids: Ids) -> Ids:
+    """Return an evenly spread sample of nodes; small sets unchanged."""
+    return ids if len(ids) <= _SPREAD_SAMPLE_SIZE else ids[:: len(ids) // _SPREAD_SAMPLE_SIZE]
 
 
-_LOOKED_AT = 20  # so many nodes tell the classes of all
-_CLASSES = 4  # so many classes of what a predicate leads to, the most frequent ones
+_CLASS_SAMPLE_SIZE = 20  # so many nodes tell the classes of all
+_MAX_OBJECT_CLASSES = 4  # so many classes of what a predicate leads to, the most frequent ones
 
-_FIRST, _LAST = 1000, 2100  # whole numbers between these may all be years
+_MIN_YEARS_VALUE, _MAX_YEARS_VALUE = 1000, 2100  # whole numbers between these may all be years
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "person": ("persons", "bodies"),
@@ -659,225 +713,261 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "date": ("times",),
     "year": ("times",),
 }
-"""The kinds of things that each question word asks for."""
-_SIMILARITY = 0.9  # the share of a name that a question word and the other words hold together
-_BARE = 0.6  # the same if the question word alone stands for the name
-_HINT = 0.1  # the quality of a question word: it brings next to nothing, but the step is no guess
-_SYNONYM = 0.75
-"""The quality of a synonym, and of a word that only begins alike: "lanzado", "lanzamiento"."""
-_BEGINNING = 5  # so many letters that words of one root begin with: the kind tells the rest
-_AKIN = 0.7  # words at least so alike stand for each other
-_SHARE = 0.3
-"""All predicates are read until this share of the time is gone; a later question tries anew."""
-_DATES = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
+"""The kinds of things for each question word."""
+_NAME_SHARE = 0.9  # the share of a name that a question word and the other words hold together
+_QUESTION_WORD_SHARE = 0.6  # the same if the question word alone stands for the name
+_QUESTION_WORD_SCORE = (
+    0.1  # the quality of a question word: it brings next to nothing, but the step is no guess
+)
+_SYNONYM_SCORE = 0.75
+"""Quality of a synonym, and of a word with the same beginning: "lanzado", "lanzamiento"."""
+_MIN_BEGINNING_LENGTH = (
+    5  # so many letters that words of one root begin with: the kind tells the rest
+)
+_MIN_WORD_SCORE = 0.7  # words at least so alike stand for each other
+_TIME_SHARE = 0.3
+"""Predicates are read until this share of the time is gone; a later question starts again."""
+_DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
 
 
 @remember
-def kinds_of_class(schema: Schema, cls: str) -> Kinds:
-    """Return the kinds of a class's instances; none if nothing tells."""
-    found: Kinds = NONE
-    listed = [cls]
-    for one in listed:
-        profile = schema.classes.get(one)
+def get_class_kinds(schema: Schema, cls: str) -> Kinds:
+    """Return the kinds of a class's instances; empty if unknown."""
+    kinds: Kinds = NO_KINDS
+    lineage = [cls]
+    for current in lineage:
+        profile = schema.classes.get(current)
         if profile is not None:
-            found |= kinds_of_names(profile.names or ((words_of_local_name(one), ""),))
-            listed += [above for above in profile.parents if above not in listed]
-    signs = _signs(schema)
-    told = NONE.union(*(signs.get(one, NONE) for one in listed))
-    return found or (told if len(told) == 1 else NONE)
+            kinds |= get_name_kinds(profile.names or ((words_of_local_name(current), ""),))
+            lineage += [parent for parent in profile.parents if parent not in lineage]
+    signs = _get_class_signs(schema)
+    kinds_by_sign = NO_KINDS.union(*(signs.get(current, NO_KINDS) for current in lineage))
+    return kinds or (kinds_by_sign if len(kinds_by_sign) == 1 else NO_KINDS)
 
 
-def _signs(schema: Schema) -> dict[str, Kinds]:
-    """The kinds that a class's predicates tell of."""
-    known = schema.found["signs_of_classes"]
-    if not known:
-        found: dict[str, Kinds] = {"": NONE}
-        for number, profile in (read := in_time(schema.predicates.items(), share=_SHARE)):
-            told = signs_in(schema.words(number))
+def _get_class_signs(schema: Schema) -> dict[str, Kinds]:
+    """Return the kinds that the predicates of each class indicate."""
+    cached = schema.cache["signs_of_classes"]
+    if not cached:
+        kinds_by_class: dict[str, Kinds] = {"": NO_KINDS}
+        for number, profile in (
+            timed := limit_to_deadline(schema.predicates.items(), share=_TIME_SHARE)
+        ):
+            kinds = find_kind_signs(schema.get_name_stems(number))
             if any(name.startswith(GEO) for name, _ in profile.datatypes):
-                told |= {"places"}
-            for cls, _ in profile.subject_classes if told else ():
-                found[cls] = found.get(cls, NONE) | told
-        if read.cut:
-            return found
-        known |= found
-    return known
+                kinds |= {"places"}
+            for cls, _ in profile.subject_classes if kinds else ():
+                kinds_by_class[cls] = kinds_by_class.get(cls, NO_KINDS) | kinds
+        if timed.is_cut:
+            return kinds_by_class
+        cached |= kinds_by_class
+    return cached
 
 
 @remember
-def kinds_of_predicate(schema: Schema, number: int) -> Kinds:
-    """Return the kinds that a predicate's own names tell of: place for "birth place"."""
+def get_predicate_kinds(schema: Schema, number: int) -> Kinds:
+    """Return the kinds that a predicate's own names indicate: place for "birth place"."""
     profile = schema.predicates[number]
-    return kinds_of_names((*profile.names, (words_of_local_name(profile.iri), "")))
+    return get_name_kinds((*profile.names, (words_of_local_name(profile.iri), "")))
 
 
 @remember
-def kinds_of_objects(schema: Schema, number: int) -> Kinds:
-    """Return the kinds of what a predicate leads to, by its names and by the classes."""
-    classes = schema.predicates[number].object_classes[:_CLASSES]
-    own = kinds_of_predicate(schema, number)
-    return own.union(*(kinds_of_class(schema, cls) for cls, _ in classes))
+def get_object_kinds(schema: Schema, number: int) -> Kinds:
+    """Return the kinds of a predicate's objects, by its names and by their classes."""
+    classes = schema.predicates[number].object_classes[:_MAX_OBJECT_CLASSES]
+    name_kinds = get_predicate_kinds(schema, number)
+    return name_kinds.union(*(get_class_kinds(schema, cls) for cls, _ in classes))
 
 
-def kinds_of_nodes(schema: Schema, ids: Ids) -> Kinds:
-    """Return the kinds of some nodes, by the classes of a few of them."""
+def get_node_kinds(schema: Schema, ids: Ids) -> Kinds:
+    """Return the kinds of some nodes, by the classes of a sample."""
     first = schema.graph.terms.first_iri
-    sample = ids[:: len(ids) // _LOOKED_AT + 1].tolist()
-    classes = {cls for at in sample if at >= first for cls in schema.classes_of(at)}
-    return NONE.union(*(kinds_of_class(schema, cls) for cls in classes))
+    sample = ids[:: len(ids) // _CLASS_SAMPLE_SIZE + 1].tolist()
+    classes = {cls for at in sample if at >= first for cls in schema.get_classes(at)}
+    return NO_KINDS.union(*(get_class_kinds(schema, cls) for cls in classes))
 
 
 @remember
 def has_kind(schema: Schema, kind: str) -> bool:
-    """Return whether instances of any class of the graph are of a kind."""
-    return any(kind in kinds_of_class(schema, cls) for cls in schema.classes)
+    """Return whether the instances of any class of the graph are of a kind."""
+    return any(kind in get_class_kinds(schema, cls) for cls in schema.classes)
 
 
 @remember
-def holds_years(schema: Schema, number: int) -> bool:
-    """Return whether a predicate's numbers may be years, by their size or by its names."""
-    if not schema.words(number).isdisjoint(shared_words().names["times"]):
+def has_years(schema: Schema, number: int) -> bool:
+    """Return whether a predicate's numbers may be years, by their size or its names."""
+    if not schema.get_name_stems(number).isdisjoint(get_shared_words().names["times"]):
         return True
-    objects = schema.graph.ends(number, inverse=True)
+    objects = schema.graph.get_ends(number, inverse=True)
     values = schema.graph.values[objects[objects < schema.graph.terms.first_iri]]
-    whole = values == np.floor(values)
-    return bool(len(values)) and bool((whole & (values > _FIRST) & (values < _LAST)).all())
+    is_integer = values == np.floor(values)
+    return bool(len(values)) and bool(
+        (is_integer & (values > _MIN_YEARS_VALUE) & (values < _MAX_YEARS_VALUE)).all()
+    )
 
 
 @dataclass(frozen=True)
-class _Named:
-    """A predicate that leads to what is asked for, and the words left of one of its names."""
+class _AnswerPredicate:
+    """A predicate for the answer's kind, and the words of its name besides that kind."""
 
     iri: str
     name: str
-    left: frozenset[str]
+    remaining_stems: frozenset[str]
 
 
-def link_asked_kind(
+def link_question_word(
     linked: LinkedQuestion, frame: QuestionOperators, schema: Schema
 ) -> LinkedQuestion:
-    """Return the links of a question, and those that its question word makes of its other words."""
-    asked = frame.asked_at
-    if asked is None or asked[0] not in KINDS:
+    """Add links of predicates named by the question word and other words together."""
+    question_word = frame.question_word
+    if question_word is None or question_word[0] not in KINDS:
         return linked
-    name, at = asked
-    known = {(one.target, one.positions): one.score for one in linked.of(Kind.PREDICATE)}
-    found = [
-        one
-        for one in links_asked(linked, schema, name, at)
-        if one.score > known.get((one.target, one.positions), 0.0)
+    name, at = question_word
+    scores = {
+        (link.target, link.positions): link.score for link in linked.get_links(Kind.PREDICATE)
+    }
+    links_found = [
+        link
+        for link in find_question_word_links(linked, schema, name, at)
+        if link.score > scores.get((link.target, link.positions), 0.0)
     ]
-    if not found:
+    if not links_found:
         return linked
-    best = dict.fromkeys((one.target, one.positions) for one in found)
-    kept = [one for one in linked.links if (one.target, one.positions) not in best]
-    every = sorted([*kept, *_best(found)], key=lambda one: -one.score)
-    return replace(linked, links=tuple(every))
+    keys = dict.fromkeys((link.target, link.positions) for link in links_found)
+    remaining = [link for link in linked.links if (link.target, link.positions) not in keys]
+    links = sorted([*remaining, *_select_best_links(links_found)], key=lambda link: -link.score)
+    return replace(linked, links=tuple(links))
 
 
-def links_asked(linked: LinkedQuestion, schema: Schema, asked: str, at: int) -> Iterator[Link]:
-    """Yield predicates that lead to what a question word at a token asks for, by other words."""
-    for named in predicates_asked(schema, asked):
-        yield from _links(named, linked, at)
+def find_question_word_links(
+    linked: LinkedQuestion, schema: Schema, question_word: str, at: int
+) -> Iterator[Link]:
+    """Yield links of predicates that answer the question word at a token, by the other words."""
+    for predicate in find_answer_predicates(schema, question_word):
+        yield from _build_links(predicate, linked, at)
 
 
-def _best(found: Iterable[Link]) -> Iterator[Link]:
+def _select_best_links(links: Iterable[Link]) -> Iterator[Link]:
     best: dict[tuple[str, tuple[int, ...]], Link] = {}
-    for one in found:
-        key = one.target, one.positions
-        if key not in best or one.quality > best[key].quality:
-            best[key] = one
+    for link in links:
+        key = link.target, link.positions
+        if key not in best or link.quality > best[key].quality:
+            best[key] = link
     yield from best.values()
 
 
-def _links(named: _Named, linked: LinkedQuestion, asked: int) -> Iterator[Link]:
-    """The link of a predicate to the words that its name has besides the kind's."""
-    if not named.left:
-        yield Link(Kind.PREDICATE, named.iri, named.name, _BARE, (asked,), (_HINT,))
+def _build_links(
+    predicate: _AnswerPredicate, linked: LinkedQuestion, question_word_at: int
+) -> Iterator[Link]:
+    """Yield the link of a predicate to the words of its name besides the answer's kind."""
+    if not predicate.remaining_stems:
+        yield Link(
+            Kind.PREDICATE,
+            predicate.iri,
+            predicate.name,
+            _QUESTION_WORD_SHARE,
+            (question_word_at,),
+            (_QUESTION_WORD_SCORE,),
+        )
         return
-    reading, said = linked.reading, {}
-    for word in sorted(named.left):
+    reading, scores = linked.reading, {}
+    for word in sorted(predicate.remaining_stems):
         best = max(
             (
-                (_fit(token.stem, word, reading.words.synonyms), -at)
+                (_score_words(token.stem, word, reading.word_list.synonyms), -at)
                 for at, token in enumerate(reading.tokens)
                 if linked.weights[at] and token.quote is None
             ),
             default=(0.0, 0),
         )
-        if best[0] < _AKIN:
+        if best[0] < _MIN_WORD_SCORE:
             return
-        said[-best[1]] = best[0]
-    places = tuple(sorted(said))
-    if places[-1] - places[0] < 2 * len(places):
-        qualities = tuple(said[at] for at in places)
-        yield Link(Kind.PREDICATE, named.iri, named.name, _SIMILARITY, places, qualities)
+        scores[-best[1]] = best[0]
+    positions = tuple(sorted(scores))
+    if positions[-1] - positions[0] < 2 * len(positions):
+        qualities = tuple(scores[at] for at in positions)
+        yield Link(Kind.PREDICATE, predicate.iri, predicate.name, _NAME_SHARE, positions, qualities)
 
 
-def _fit(own: str, word: str, synonyms: Mapping[str, frozenset[str]]) -> float:
-    if own == word:
+def _score_words(first: str, second: str, synonyms: Mapping[str, frozenset[str]]) -> float:
+    if first == second:
         return 1.0
-    begin = own[:_BEGINNING] == word[:_BEGINNING] and min(len(own), len(word)) >= _BEGINNING
-    akin = begin or word in synonyms.get(own, ())
-    return max(alikeness(own, word), _SYNONYM * akin)
+    has_same_beginning = (
+        first[:_MIN_BEGINNING_LENGTH] == second[:_MIN_BEGINNING_LENGTH]
+        and min(len(first), len(second)) >= _MIN_BEGINNING_LENGTH
+    )
+    is_related = has_same_beginning or second in synonyms.get(first, ())
+    return max(score_common_beginning(first, second), _SYNONYM_SCORE * is_related)
 
 
-def predicates_asked(schema: Schema, asked: str) -> list[_Named]:
-    """Return the predicates that lead to what a question word asks for, by what names leave."""
-    known = schema.found["predicates_asked"]
-    if asked in known:
-        told: list[_Named] = known[asked]
-        return told
-    read = in_time(schema.open, share=_SHARE)
-    found = [one for number in read for one in _named(schema, number, asked)]
-    if not read.cut:
-        known[asked] = found
-    return found
+def find_answer_predicates(schema: Schema, question_word: str) -> list[_AnswerPredicate]:
+    """Return the predicates that answer a question word, with the rest of their names."""
+    cached = schema.cache["predicates_asked"]
+    if question_word in cached:
+        cached_predicates: list[_AnswerPredicate] = cached[question_word]
+        return cached_predicates
+    timed = limit_to_deadline(schema.open_predicates, share=_TIME_SHARE)
+    predicates = [
+        predicate for number in timed for predicate in _match_names(schema, number, question_word)
+    ]
+    if not timed.is_cut:
+        cached[question_word] = predicates
+    return predicates
 
 
-def _named(schema: Schema, number: int, asked: str) -> Iterator[_Named]:
+def _match_names(schema: Schema, number: int, question_word: str) -> Iterator[_AnswerPredicate]:
     profile = schema.predicates.get(number)
-    if profile is None or number in schema.naming or not _leads_to(schema, number, asked):
+    if (
+        profile is None
+        or number in schema.naming_predicates
+        or not _is_answer_predicate(schema, number, question_word)
+    ):
         return
-    words, kinds = kind_words(), set(KINDS[asked])
-    seen = set()
+    words, kinds = load_kind_words(), set(KINDS[question_word])
+    yielded = set()
     for text in (*(name for name, _ in profile.names), words_of_local_name(profile.iri)):
-        stems = frozenset(map(stem, tokens(text))) - words.parting - words.keys
-        left = frozenset(one for one in stems if not kinds & kinds_of_word(one))
-        generic = any(stems <= words.generic.get(kind, stems - stems) for kind in kinds)
-        if left not in seen and (left or (stems and generic)):
-            seen.add(left)
-            yield _Named(profile.iri, text, left)
+        stems = frozenset(map(stem, tokens(text))) - words.separators - words.identifiers
+        remaining = frozenset(word for word in stems if not kinds & get_word_kinds(word))
+        is_generic = any(stems <= words.generic.get(kind, stems - stems) for kind in kinds)
+        if remaining not in yielded and (remaining or (stems and is_generic)):
+            yielded.add(remaining)
+            yield _AnswerPredicate(profile.iri, text, remaining)
 
 
-def _leads_to(schema: Schema, number: int, asked: str) -> bool:
-    kinds, sort = set(KINDS[asked]), schema.sort(number)
-    if asked in ("date", "year"):
-        return sort in _DATES or (sort is Sort.NUMBER and holds_years(schema, number))
-    if sort is Sort.NONE:
-        return bool(kinds & kinds_of_objects(schema, number))
-    return sort is Sort.TEXT and bool(kinds & kinds_of_predicate(schema, number))
+def _is_answer_predicate(schema: Schema, number: int, question_word: str) -> bool:
+    kinds, sort = set(KINDS[question_word]), schema.get_sort(number)
+    if question_word in ("date", "year"):
+        return sort in _DATE_SORTS or (sort is ValueKind.NUMBER and has_years(schema, number))
+    if sort is ValueKind.NONE:
+        return bool(kinds & get_object_kinds(schema, number))
+    return sort is ValueKind.TEXT and bool(kinds & get_predicate_kinds(schema, number))
 
 
-Truths = tuple[str, str]  # what says yes and what says no, as terms; empty if the data have none
+TruthTerms = tuple[
+    str, str
+]  # what says yes and what says no, as terms; empty if the data have none
 
-_FEW_CODES: Final = 6  # codes of one predicate at most: how each of two is written differs little
-_MIRRORED: Final = 0.6
-"""The share of links that also lead back from which on the others are taken to do so as well."""
-_FEWEST = 4  # so many links at least say anything about their share
-_WITHIN = 4  # words from a preposition to the name that it is about: "from the airport of"
+_MAX_TRUTH_CODES_COUNT: Final = (
+    6  # codes of one predicate at most: how each of two is written differs little
+)
+_MIN_REVERSED_SHARE: Final = 0.6
+"""Minimum share of links that also lead back for a relation to be symmetric."""
+_MIN_LINKS_COUNT = 4  # so many links at least say anything about their share
+_MAX_PREPOSITION_WORDS = (
+    4  # words from a preposition to the name that it is about: "from the airport of"
+)
 
 
 @remember
-def truths_of(schema: Schema, predicate: int) -> Truths | None:
-    """Return the values of a predicate that mean true and false, None if others occur, too."""
-    sort = schema.sort(predicate)
-    if sort is Sort.BOOLEAN:
+def get_truth_terms(schema: Schema, predicate: int) -> TruthTerms | None:
+    """Return the values of a predicate for true and false, None if it has other values, too."""
+    sort = schema.get_sort(predicate)
+    if sort is ValueKind.BOOLEAN:
         return "true", "false"
-    values = _values(schema, predicate)
-    words = shared_words().truths
-    if sort is Sort.NUMBER:
-        name = tokens(words_of_local_name(schema.graph.iri_of(predicate)))
+    values = _list_values(schema, predicate)
+    words = get_shared_words().truth_words
+    if sort is ValueKind.NUMBER:
+        name = tokens(words_of_local_name(schema.graph.get_predicate_iri(predicate)))
         if words["asking"].isdisjoint(name[:1]) and words["flags"].isdisjoint(name[-1:]):
             return None
     yes = [term for text, term in values if text in words["yes"]]
@@ -887,146 +977,167 @@ def truths_of(schema: Schema, predicate: int) -> Truths | None:
     return yes[0], no[0] if no else ""
 
 
-_CODE = 4  # signs of a code at most that a description explains
-_MOST_CODES = 40  # so many codes of one predicate, at most, may be explained
-_EXPLAINS = re.compile(r"(?<![\w-])\w{1,4}['\"]?(\)|\s*[=:–-]\s*[^\W\d])")
-"""What only descriptions that may explain a code have; the values of others are not looked at."""
-_LONGEST_INITIALS = 5  # initials are so many at most
+_MAX_CODE_LENGTH = 4  # signs of a code at most that a description explains
+_MAX_EXPLAINED_CODES_COUNT = 40  # so many codes of one predicate, at most, may be explained
+_EXPLANATION = re.compile(r"(?<![\w-])\w{1,4}['\"]?(\)|\s*[=:–-]\s*[^\W\d])")
+"""A pattern that every explanation of a code matches; other descriptions are skipped."""
+_MAX_INITIALS_LENGTH = 5  # initials are so many at most
 
 
 @remember
-def holds_codes(schema: Schema, predicate: int, table: str) -> bool:
-    """Whether all values of a predicate are codes of one table."""
-    values, held = _values(schema, predicate), shared_words().held[table]
-    return bool(values) and all(text in held for text, _ in values)
+def has_codes(schema: Schema, predicate: int, table: str) -> bool:
+    """Return whether all values of a predicate are codes of one table."""
+    values, table_texts = (
+        _list_values(schema, predicate),
+        get_shared_words().data_texts_by_table[table],
+    )
+    return bool(values) and all(text in table_texts for text, _ in values)
 
 
-def shortened_values(schema: Schema, predicate: int, word: str) -> list[str]:
-    """Return the values of a predicate, as terms, whose initials a word is: "LA", "Los Angeles"."""
-    if not 1 < len(word) <= _LONGEST_INITIALS or not word.isupper():
+def find_values_by_initials(schema: Schema, predicate: int, word: str) -> list[str]:
+    """Return the values of a predicate, as terms, with these initials: "LA", "Los Angeles"."""
+    if not 1 < len(word) <= _MAX_INITIALS_LENGTH or not word.isupper():
         return []
-    parts = ((text.split(), term) for text, term in _values(schema, predicate))
-    return [term for words, term in parts if "".join(w[0] for w in words) == folded(word)]
+    word_lists = ((text.split(), term) for text, term in _list_values(schema, predicate))
+    return [term for words, term in word_lists if "".join(w[0] for w in words) == folded(word)]
 
 
 @remember
-def explained_codes(schema: Schema) -> Mapping[str, Sequence[tuple[str, str]]]:
-    """Return the codes that descriptions of predicates explain, by the stems of the words for them.
+def get_explained_codes(schema: Schema) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Return the codes explained in descriptions of predicates, by the stems of their words.
 
-    "G: goalie, D: defender" or "goalie (G), defender (D)": each code as a term, with the predicate.
+    Examples are "G: goalie, D: defender" and "goalie (G), defender (D)". Each code is a term, with
+    its predicate.
     """
-    found = defaultdict[str, list[tuple[str, str]]](list)
-    for number, text in _descriptions(schema).items():
-        explains = _EXPLAINS.search(text) is not None
-        for value, term in _values(schema, number, _MOST_CODES) if explains else ():
-            for word in _explained(value, text):
-                found[word].append((term, schema.graph.iri_of(number)))
-    return found
+    codes = defaultdict[str, list[tuple[str, str]]](list)
+    for number, text in _collect_descriptions(schema).items():
+        has_explanation = _EXPLANATION.search(text) is not None
+        for value, term in (
+            _list_values(schema, number, _MAX_EXPLAINED_CODES_COUNT) if has_explanation else ()
+        ):
+            for word in _find_explaining_stems(value, text):
+                codes[word].append((term, schema.graph.get_predicate_iri(number)))
+    return codes
 
 
-def _descriptions(schema: Schema) -> dict[int, str]:
-    """What the graph says of predicates in a sentence or more, folded, by their numbers."""
-    graph, told = schema.graph, defaultdict[int, list[str]](list)
-    for described in v.DESCRIPTION_PREDICATES:
-        number = graph.number(described)
+def _collect_descriptions(schema: Schema) -> dict[int, str]:
+    """Return the folded descriptions of predicates, by their numbers."""
+    graph, texts_by_number = schema.graph, defaultdict[int, list[str]](list)
+    for iri in v.DESCRIPTION_PREDICATES:
+        number = graph.get_predicate_number(iri)
         if number is not None:
-            for node, at in zip(*graph.pairs(np.sort(graph.predicates), number), strict=True):
-                text = split_literal(graph.terms.text(int(at)))[0]
-                told[graph.numbers[int(node)]].append(folded(text))
-    return {number: "; ".join(told[number]) for number in schema.predicates if number in told}
+            for node, at in zip(*graph.get_edges(np.sort(graph.predicates), number), strict=True):
+                text = split_literal(graph.terms.get_text(int(at)))[0]
+                texts_by_number[graph.numbers[int(node)]].append(folded(text))
+    return {
+        number: "; ".join(texts_by_number[number])
+        for number in schema.predicates
+        if number in texts_by_number
+    }
 
 
-def _explained(code: str, text: str) -> set[str]:
-    """The stems of the words that a description explains a short code by."""
-    if not 0 < len(code) <= _CODE:
+def _find_explaining_stems(code: str, text: str) -> set[str]:
+    """Return the stems of the words that explain a short code in a description."""
+    if not 0 < len(code) <= _MAX_CODE_LENGTH:
         return set()
-    own = re.escape(code)
-    after = re.search(rf"(?<![\w-]){own}['\"]?\s*[=:–-]\s*([^\W\d]{{3,}})(?! [^\W\d])", text)
-    before = re.search(rf"([^\W\d]{{3,}})\s*\(['\"]?{own}['\"]?\)", text)
-    words = [one[1] for one in (after, before) if one is not None]
+    pattern = re.escape(code)
+    after = re.search(rf"(?<![\w-]){pattern}['\"]?\s*[=:–-]\s*([^\W\d]{{3,}})(?! [^\W\d])", text)
+    before = re.search(rf"([^\W\d]{{3,}})\s*\(['\"]?{pattern}['\"]?\)", text)
+    words = [match[1] for match in (after, before) if match is not None]
     return {stem(form) for word in words for form in (word, f"{word}s")}
 
 
-def _values(schema: Schema, predicate: int, most: int = _FEW_CODES) -> list[tuple[str, str]]:
-    """The literals of a predicate, each as its folded text and as a term; none if of many."""
-    objects = schema.graph.ends(predicate, inverse=True)
-    if not 0 < len(objects) <= most or int(objects[-1]) >= schema.graph.terms.first_iri:
+def _list_values(
+    schema: Schema, predicate: int, limit: int = _MAX_TRUTH_CODES_COUNT
+) -> list[tuple[str, str]]:
+    """Return the literals of a predicate, as folded texts and terms; none if over the limit."""
+    objects = schema.graph.get_ends(predicate, inverse=True)
+    if not 0 < len(objects) <= limit or int(objects[-1]) >= schema.graph.terms.first_iri:
         return []
-    terms = [schema.graph.terms.text(int(at)) for at in objects]
+    terms = [schema.graph.terms.get_text(int(at)) for at in objects]
     return [(folded(split_literal(term)[0].strip()), term) for term in terms]
 
 
 @remember
 def is_mirrored(schema: Schema, predicate: int) -> bool:
-    """Whether a relation is symmetric, and some of its links are stated one way only.
+    """Return whether a relation is symmetric, and some of its links are only stated one way.
 
-    It is if its schema says so, if its name does ("sibling", "borders") and it links things of
-    one class, or if most of its links lead back as well.
+    It is if its schema declares it, if its name indicates it ("sibling", "borders") and it links
+    things of one class, or if most of its links also lead back.
     """
     profile = schema.predicates.get(predicate)
-    if profile is None or predicate == schema.kind or not schema.leads_on(predicate):
+    if (
+        profile is None
+        or predicate == schema.type_predicate
+        or not schema.has_resource_objects(predicate)
+    ):
         return False
-    own = {cls for cls, _ in profile.subject_classes}
-    if own and own.isdisjoint(cls for cls, _ in profile.object_classes):
+    subject_classes = {cls for cls, _ in profile.subject_classes}
+    if subject_classes and subject_classes.isdisjoint(cls for cls, _ in profile.object_classes):
         return False
-    back = _leading_back(schema, predicate)
-    if back == 1.0:
+    reversed_share = _compute_reversed_share(schema, predicate)
+    if reversed_share == 1.0:
         return False
-    if v.OWL_SYMMETRIC_PROPERTY in objects_of(schema.graph, profile.iri, v.RDF_TYPE):
+    if v.OWL_SYMMETRIC_PROPERTY in get_objects(schema.graph, profile.iri, v.RDF_TYPE):
         return True
-    if not schema.words(predicate).isdisjoint(shared_words().names["symmetric"]):
-        return not schema.names_subject(predicate)
-    return back >= _MIRRORED and profile.triples >= _FEWEST
+    if not schema.get_name_stems(predicate).isdisjoint(get_shared_words().names["symmetric"]):
+        return not schema.is_subject_name(predicate)
+    return reversed_share >= _MIN_REVERSED_SHARE and profile.triples >= _MIN_LINKS_COUNT
 
 
-def _leading_back(schema: Schema, predicate: int) -> float:
-    """The share of a predicate's links whose objects have their subjects for objects."""
+def _compute_reversed_share(schema: Schema, predicate: int) -> float:
+    """Return the share of a predicate's links with a link in the opposite direction."""
     graph = schema.graph
-    subjects, objects = graph.pairs(graph.ends(predicate), predicate)
+    subjects, objects = graph.get_edges(graph.get_ends(predicate), predicate)
     size = len(graph.terms)
     there = subjects.astype(np.int64) * size + objects
     back = objects.astype(np.int64) * size + subjects
     return float(np.isin(back, there).mean()) if len(there) else 0.0
 
 
-def stepped(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
-    """Return the nodes that one edge of a predicate away from a set: of a mirrored one any edge."""
-    found = schema.graph.step(nodes, predicate, inverse=inverse)
+def take_step(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
+    """Return the nodes one edge away from a set; a mirrored predicate counts in both directions."""
+    targets = schema.graph.step(nodes, predicate, inverse=inverse)
     if not is_mirrored(schema, predicate):
-        return found
-    return np.union1d(found, schema.graph.step(nodes, predicate, inverse=not inverse))
+        return targets
+    return np.union1d(targets, schema.graph.step(nodes, predicate, inverse=not inverse))
 
 
-def leaving(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
-    """Return those of the nodes that an edge of a predicate leaves, or of a mirrored one any."""
-    found = schema.graph.bearers(nodes, predicate, inverse=inverse)
+def filter_by_edge(schema: Schema, nodes: Ids, predicate: int, *, inverse: bool = False) -> Ids:
+    """Return the nodes with an edge of a predicate; a mirrored one counts in both directions."""
+    sources = schema.graph.select_sources(nodes, predicate, inverse=inverse)
     if not is_mirrored(schema, predicate):
-        return found
-    return np.union1d(found, schema.graph.bearers(nodes, predicate, inverse=not inverse))
+        return sources
+    return np.union1d(sources, schema.graph.select_sources(nodes, predicate, inverse=not inverse))
 
 
-def misdirected(linked: LinkedQuestion, schema: Schema, node: Node, predicate: int) -> float:
-    """Return the doubt that a predicate leads to what words come from, or the other way round."""
+def compute_direction_penalty(
+    linked: LinkedQuestion, schema: Schema, node: Node, predicate: int
+) -> float:
+    """Return the penalty for a predicate against the direction of the preposition."""
     if predicate not in schema.predicates:
         return 0.0
-    held = schema.words(predicate)
-    ways = {name: not held.isdisjoint(way.held) for name, way in shared_words().directions.items()}
-    if not any(ways.values()) or all(ways.values()):
+    stems = schema.get_name_stems(predicate)
+    directions = {
+        name: not stems.isdisjoint(direction.predicate_stems)
+        for name, direction in get_shared_words().directions.items()
+    }
+    if not any(directions.values()) or all(directions.values()):
         return 0.0
     while node.link is None and len(node.edges) == 1:
         node = node.edges[0][1]
     link = node.link
-    said = _said_before(linked, link) if link is not None else ""
-    return Doubt.MISDIRECTED if said and not ways[said] else 0.0
+    stated = _find_stated_direction(linked, link) if link is not None else ""
+    return Penalty.WRONG_DIRECTION if stated and not directions[stated] else 0.0
 
 
-def _said_before(linked: LinkedQuestion, link: Link) -> str:
-    """The direction that words before a name say, "" if none do."""
+def _find_stated_direction(linked: LinkedQuestion, link: Link) -> str:
+    """Return the direction of the words before a name, "" if there are none."""
     tokens, first = linked.reading.tokens, link.positions[0]
-    for at in range(first - 1, max(-1, first - 1 - _WITHIN), -1):
-        for name, way in shared_words().directions.items():
-            if tokens[at].folded in way.said:
+    for at in range(first - 1, max(-1, first - 1 - _MAX_PREPOSITION_WORDS), -1):
+        for name, direction in get_shared_words().directions.items():
+            if tokens[at].folded in direction.prepositions:
                 return name
-        if tokens[at].quote is not None or tokens[at].capital:
+        if tokens[at].quote is not None or tokens[at].is_capitalized:
             return ""
     return ""

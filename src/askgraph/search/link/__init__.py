@@ -1,9 +1,8 @@
-"""Question to links: which words may name which thing in the graph, and how well.
+"""Link the words of a question to names in the graph, with a score for each link.
 
-A word stands for itself and its plural; for what differs by a typing error of one letter; for a
-longer or shorter word of the same root; for a synonym; for one word written as two, or two as
-one; and, in names of predicates and classes, with the next one for an abbreviation ("stuid" for
-"student id").
+A word matches itself and its plural; words one typing error away; longer or shorter words of the
+same root; synonyms; one word written as two, or two as one; and, together with the next word,
+abbreviations in names of predicates and classes ("stuid" for "student id").
 """
 
 from bisect import bisect_left
@@ -16,82 +15,93 @@ from typing import Final
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
-from askgraph.graph.names import virtual_iri
+from askgraph.graph.names import build_virtual_iri
 from askgraph.index.names import Kind, Match, Name, NameIndex, rarity, stem, tokens
 from askgraph.search.link.lexicon import (
     LANGUAGE,
-    SCHEMA_ONLY,
-    abbreviations,
-    akin,
-    coded,
-    initialism,
-    initials,
-    is_name,
-    of_countries,
-    scales,
-    schema_words,
-    spelled_otherwise,
-    with_abbreviations,
+    SCHEMA_ONLY_MATCHES,
+    detect_abbreviations,
+    detect_scales,
+    expand_initials,
+    find_abbreviations,
+    find_codes,
+    find_country_matches,
+    find_initials,
+    find_related_matches,
+    find_spelling_variants,
+    get_schema_words,
+    is_full_name,
 )
-from askgraph.search.tokenize import Token, TokenizedQuestion, bits
+from askgraph.search.tokenize import QuestionToken, TokenizedQuestion, to_bit_mask
 from askgraph.search.tokenize.question_operators import (
     detect_operators,
 )
-from askgraph.search.tokenize.word_lists import Measure, shared_words
+from askgraph.search.tokenize.word_lists import Measure, get_shared_words
 
-_AT_LEAST: Final = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
-"""The share of a name that words hold at least; of a value most, since there are so many."""
-_FOUND: Final = 0.3  # the share at which the index is asked for names: below all of the above
-_FOUND_SHORT: Final = 0.4  # the same for names that only abbreviations find
-_BEST: Final = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8}
-"""Links kept for one stretch of words; predicates often share a name."""
-_CLOSE: Final = 0.55  # a link is kept if it has so much of the best one's score on the same words
-_AFTER: Final = 6
-_UNLIKE: Final = 0.6
-"""Within so many words its preposition follows on a verb; else its name fits so much less."""
-_OTHER_NAME: Final = 0.95  # a name that is not the preferred one, as a factor
-_WHOLE: Final = 0.9  # from this similarity on all of a name is there, but for a bent word
-_BENT_WHOLE, _BENT_PART = 0.1, 0.4
-"""What words in another form take from a whole name of a thing, and from a part of one."""
-_CODED: Final = 0.9  # how well a word fits the code that data write for it
-_ALL_WORDS: Final = 0.99  # the share of a name from which on none of its words is missing
-_OWN_WORD: Final = 0.85
-"""A part of a name needs one word of such quality: not all of them may be only akin."""
-_THINGS = (Kind.ENTITY, Kind.VALUE)
+_MIN_NAME_SHARE: Final = {Kind.ENTITY: 0.34, Kind.CLASS: 0.45, Kind.PREDICATE: 0.4, Kind.VALUE: 0.8}
+"""Minimum share of a name that words must cover; highest for values, which are numerous."""
+_MIN_SEARCH_SHARE: Final = (
+    0.3  # the share at which the index is asked for names: below all of the above
+)
+_MIN_LOOSE_SEARCH_SHARE: Final = 0.4  # the same for names that only abbreviations find
+_MAX_LINKS: Final = {Kind.ENTITY: 6, Kind.CLASS: 8, Kind.PREDICATE: 30, Kind.VALUE: 8}
+"""Links per stretch of words; predicates often share a name."""
+_MIN_SCORE_RATIO: Final = (
+    0.55  # a link is kept if it has so much of the best one's score on the same words
+)
+_MAX_PREPOSITION_WORDS: Final = 6
+_PREPOSITION_PENALTY_FACTOR: Final = 0.6
+"""A verb's preposition follows within `_MAX_PREPOSITION_WORDS`; else this factor applies."""
+_OTHER_NAME_FACTOR: Final = 0.95  # a name that is not the preferred one, as a factor
+_FULL_NAME_SHARE: Final = 0.9  # from this similarity on all of a name is there, but for a bent word
+_INFLECTED_NAME_PENALTY, _INFLECTED_PART_PENALTY = 0.1, 0.4
+"""Penalties for words in another form than in a thing's full name, and in a part of one."""
+_CODE_SCORE: Final = 0.9  # how well a word fits the code that data write for it
+_ALL_WORDS_SHARE: Final = 0.99  # the share of a name from which on none of its words is missing
+_MIN_EXACT_WORD_SCORE: Final = 0.85
+"""A partial name needs one word of this quality: not all of them may be mere relatives."""
+_THING_KINDS = (Kind.ENTITY, Kind.VALUE)
 
-_NOT_FOR: Final = {
-    Kind.ENTITY: SCHEMA_ONLY,
-    Kind.VALUE: SCHEMA_ONLY,
+_EXCLUDED_MATCHES: Final = {
+    Kind.ENTITY: SCHEMA_ONLY_MATCHES,
+    Kind.VALUE: SCHEMA_ONLY_MATCHES,
     Kind.CLASS: frozenset(("doer",)),
     Kind.PREDICATE: frozenset(("hyponym",)),
 }
-"""Ways of matching that do not hold for a kind: "taught" is no class of teachers."""
+"""Kinds of matches not valid for a kind of name: "taught" names no class of teachers."""
 
-_EXACT, _JOINED, _TYPO, _SYNONYM, _SHORT = 1.0, 0.95, 0.8, 0.75, 0.8
-"""The quality of a word itself, of words joined or parted, misspelt, akin and abbreviated."""
-_INFLECTED: Final = 0.95  # the quality of a word with an ending of its language more or less
-_RELATED: Final = 0.9
-"""The quality of a word with the same long beginning, before it is marked down by the letter."""
-_LONGER: Final = 0.8
-"""The same if one word is the other with a few letters more, however short it is."""
-_BY_LETTER: Final = 0.05  # what each letter takes that only one of two words of a root has
-_FIRST_PART, _FIRST_PART_ASKED = 0.6, 0.7
-"""The quality of a compound whose first part is the question's word, and the other way round."""
-_ROOT = 5  # letters that words of one root share at least
-_STEM = 4  # the same if one of them is no longer than that
-_ENDING = 4  # letters of an ending at most
-_MOSTLY: Final = 0.6  # the share of the longer word that two words of one root have more of
-_LONGEST = 60  # a longer word is looked up only as it is
+_EXACT_SCORE, _JOINED_SCORE, _TYPO_SCORE, _SYNONYM_SCORE, _SHORT_SCORE = 1.0, 0.95, 0.8, 0.75, 0.8
+"""Qualities: the word itself, joined or split, misspelt, a synonym, abbreviated."""
+_INFLECTED_SCORE: Final = 0.95  # the quality of a word with an ending of its language more or less
+_RELATED_SCORE: Final = 0.9
+"""Quality of a word with the same long beginning, before the penalty for each letter."""
+_LONGER_WORD_SCORE: Final = 0.8
+"""The same if one word is the other with a few more letters, however short it is."""
+_LETTER_PENALTY: Final = 0.05  # what each letter takes that only one of two words of a root has
+_FIRST_PART_SCORE, _QUESTION_FIRST_PART_SCORE = 0.6, 0.7
+"""Quality of a compound that begins with the question's word, and of the opposite."""
+_MIN_ROOT_LENGTH = 5  # letters that words of one root share at least
+_MIN_STEM_LENGTH = 4  # the same if one of them is no longer than that
+_MAX_ENDING_LENGTH = 4  # letters of an ending at most
+_MIN_ROOT_SHARE: Final = 0.6  # the share of the longer word that two words of one root have more of
+_MAX_FUZZY_WORD_LENGTH = 60  # a longer word is looked up only as it is
 
 
 @dataclass(frozen=True)
 class Link:
-    """A reading of some words: `positions` are their tokens, `quality` how well each fits.
+    """A possible meaning of some words of a question.
 
-    `similarity` is the share of the name that the words hold; `target` is an IRI, or a literal as
-    N-Triples text. A literal that is a code for the words has the `code`'s table, or the
-    predicate that explains it. `how` says of each word how it came to stand for the name's; see
-    `Variant`.
+    Attributes:
+        kind: the kind of the name.
+        target: an IRI, or a literal as N-Triples text.
+        name: the name in the graph.
+        similarity: the share of the name that the words cover.
+        positions: the tokens.
+        qualities: how well each token matches.
+        preferred: whether the name is the preferred one of its target.
+        code: for a literal that is a code of the words, the table of the code or the IRI of the
+            predicate that explains it.
+        how: how each token matches; see `Variant`.
     """
 
     kind: Kind
@@ -110,29 +120,33 @@ class Link:
         return sum(self.qualities) / len(self.qualities)
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the words are all of the name, as it is written."""
-        return min(self.similarity, *self.qualities) >= _ALL_WORDS
+    def is_exact(self) -> bool:
+        """Whether the words are the full name, as written."""
+        return min(self.similarity, *self.qualities) >= _ALL_WORDS_SHARE
 
     @cached_property
     def score(self) -> float:
-        """How likely the words mean this: the share of the name held, times the words' quality."""
-        return self.similarity * (1.0 if self.preferred else _OTHER_NAME)
+        """The similarity, lower for a name that is not preferred."""
+        return self.similarity * (1.0 if self.preferred else _OTHER_NAME_FACTOR)
 
     @cached_property
     def mask(self) -> int:
-        """The positions as bits."""
-        return bits(self.positions)
+        """The tokens as a bit mask."""
+        return to_bit_mask(self.positions)
 
 
 @dataclass(frozen=True)
 class LinkedQuestion:
-    """All links of a question, best first, and how much each of its words tells.
+    """All links of a question, best first.
 
-    `scales` are the adjectives that only the lexicon knows, with their places. `notes` are
-    sentences on names that could not be had. `merged` has the names by which things are meant that
-    others were merged into, by their IRIs. `taught` are the words that the graph's glossary
-    explains.
+    Attributes:
+        reading: the tokenized question.
+        links: the links.
+        weights: the weight of each token; rare words weigh more, function words 0.
+        scales: adjectives known only to the lexicon, with their positions.
+        notes: sentences about names that could not be retrieved.
+        merged: names of things that others were merged into, by IRI.
+        glossary_words: words that the graph's glossary explains.
     """
 
     reading: TokenizedQuestion
@@ -141,18 +155,18 @@ class LinkedQuestion:
     scales: tuple[tuple[int, Measure], ...] = ()
     notes: tuple[str, ...] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
-    taught: tuple["Meant", ...] = ()
+    glossary_words: tuple["GlossaryWord", ...] = ()
 
-    def of(self, *kinds: Kind) -> tuple[Link, ...]:
-        """Return the links of some kinds."""
-        return tuple(found for found in self.links if found.kind in kinds)
+    def get_links(self, *kinds: Kind) -> tuple[Link, ...]:
+        """Return the links of these kinds."""
+        return tuple(link for link in self.links if link.kind in kinds)
 
 
 @dataclass(frozen=True)
-class Meant:
-    """A word that was taught, the IRIs that it stands for, and its places as bits.
+class GlossaryWord:
+    """A word of the glossary, the IRIs it stands for, and its tokens as a bit mask.
 
-    What is of one of its `classes` is meant, if these are several.
+    If it has several `classes`, it means the instances of any of them.
     """
 
     word: str
@@ -162,13 +176,13 @@ class Meant:
 
     @property
     def iri(self) -> str:
-        """The IRI of a class above those that it stands for."""
-        return virtual_iri(self.word)
+        """The IRI of a virtual class above the classes that it stands for."""
+        return build_virtual_iri(self.word)
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A token of the vocabulary that the question's token may stand for."""
+    """A word of the index's vocabulary that a token may stand for."""
 
     position: int
     word: int
@@ -180,92 +194,129 @@ class Variant:
 def link_question(
     reading: TokenizedQuestion, index: NameIndex, *, without: Container[str] = ()
 ) -> LinkedQuestion:
-    """Link a question's words to the names of a graph, `without` some ways (see `Variant`)."""
-    reading = with_abbreviations(reading, index)
-    found = [one for one in variants(reading, index) if one.how not in without]
-    hows = {(v.position, v.word, v.quality): v.how for v in found}
-    sure = [key for key, how in hows.items() if how not in SCHEMA_ONLY]
-    matches = index.search(sure, at_least=_FOUND)
-    if len(hows) > len(sure):
-        told = index.search(list(hows), at_least=_FOUND_SHORT)
-        loose = {match.name: match for match in told if match.name.kind not in _THINGS}
-        known = {match.name for match in matches}
-        matches = [loose.get(match.name, match) for match in matches]
-        matches += [match for name, match in loose.items() if name not in known]
-    every = [one for match in matches for one in _links(match, reading, index, hows)]
-    every += [
-        Link(
-            Kind.VALUE, name.target, name.text, _CODED, (at,), (_CODED,), code=table, how=("code",)
-        )
-        for at, name, table in coded(reading, index)
-    ]
-    links = tuple(_best(_by_preposition(every, reading)))
-    used = {(at, how) for one in links for at, how in zip(one.positions, one.how, strict=True)}
-    heard = [one for one in found if one.how not in SCHEMA_ONLY or (one.position, one.how) in used]
-    measures = tuple(scales(reading, index)) if "scale" not in without else ()
-    return LinkedQuestion(reading, links, _weights(reading, heard, index), measures)
+    """Link a question's words to the names of a graph.
 
-
-def joined(linked: LinkedQuestion, more: Iterable[Link]) -> LinkedQuestion:
-    """Return the links of a question with more links of the same words, the best of all kept."""
-    return replace(linked, links=tuple(_best((*linked.links, *more))))
-
-
-def also_meant(linked: LinkedQuestion, target: str) -> tuple[str, ...]:
-    """Return the other things of the same kind that words linked to `target` may name, best first.
-
-    `target` is an IRI, or a literal as N-Triples text. None if no word is linked to it.
+    Args:
+        reading: the tokenized question.
+        index: the names.
+        without: kinds of matches to leave out; see `Variant`.
     """
-    found: dict[str, None] = {}
-    for own in linked.links:
-        if own.target == target:
-            words = set(own.positions)
-            for other in linked.of(own.kind):
-                if other.target != target and words & set(other.positions):
-                    found[other.target] = None
-    return tuple(found)
+    reading = detect_abbreviations(reading, index)
+    matched_variants = [item for item in find_variants(reading, index) if item.how not in without]
+    hows = {(v.position, v.word, v.quality): v.how for v in matched_variants}
+    strict_keys = [key for key, how in hows.items() if how not in SCHEMA_ONLY_MATCHES]
+    matches = index.search(strict_keys, at_least=_MIN_SEARCH_SHARE)
+    if len(hows) > len(strict_keys):
+        loose_matches = index.search(list(hows), at_least=_MIN_LOOSE_SEARCH_SHARE)
+        loose_by_name = {
+            match.name: match for match in loose_matches if match.name.kind not in _THING_KINDS
+        }
+        known_names = {match.name for match in matches}
+        matches = [loose_by_name.get(match.name, match) for match in matches]
+        matches += [match for name, match in loose_by_name.items() if name not in known_names]
+    links_found = [item for match in matches for item in _build_links(match, reading, index, hows)]
+    links_found += [
+        Link(
+            Kind.VALUE,
+            name.target,
+            name.text,
+            _CODE_SCORE,
+            (at,),
+            (_CODE_SCORE,),
+            code=table,
+            how=("code",),
+        )
+        for at, name, table in find_codes(reading, index)
+    ]
+    links = tuple(_select_best_links(_adjust_for_prepositions(links_found, reading)))
+    used_matches = {
+        (at, how) for item in links for at, how in zip(item.positions, item.how, strict=True)
+    }
+    relevant_variants = [
+        item
+        for item in matched_variants
+        if item.how not in SCHEMA_ONLY_MATCHES or (item.position, item.how) in used_matches
+    ]
+    measures = tuple(detect_scales(reading, index)) if "scale" not in without else ()
+    return LinkedQuestion(
+        reading, links, _weigh_tokens(reading, relevant_variants, index), measures
+    )
 
 
-def _links(
+def add_links(linked: LinkedQuestion, new_links: Iterable[Link]) -> LinkedQuestion:
+    """Return a question with further links of the same words; only the best are retained."""
+    return replace(linked, links=tuple(_select_best_links((*linked.links, *new_links))))
+
+
+def find_alternative_targets(linked: LinkedQuestion, target: str) -> tuple[str, ...]:
+    """Return other targets of the same kind for the words linked to a target, best first.
+
+    Args:
+        linked: the linked question.
+        target: an IRI, or a literal as N-Triples text.
+    """
+    targets: dict[str, None] = {}
+    for link in linked.links:
+        if link.target == target:
+            positions = set(link.positions)
+            for rival in linked.get_links(link.kind):
+                if rival.target != target and positions & set(rival.positions):
+                    targets[rival.target] = None
+    return tuple(targets)
+
+
+def _build_links(
     match: Match,
     reading: TokenizedQuestion,
     index: NameIndex,
     hows: Mapping[tuple[int, int, float], str],
 ) -> Iterator[Link]:
-    """One link for each stretch of the question that holds (enough of) the name."""
+    """Yield one link for each stretch of the question that covers enough of the name."""
     kind = match.name.kind
-    for run in _runs(sorted({hit[0] for hit in match.hits}), reading, match.name):
+    for run in _split_runs(sorted({hit[0] for hit in match.hits}), reading, match.name):
         if all(reading.is_stop(at) for at in run):
             continue
-        inside = sorted((hit for hit in match.hits if hit[0] in run), key=lambda hit: hit[2])
-        words = {word: quality for _, word, quality in inside}  # of several the best
-        best = {position: quality for position, _, quality in inside}
-        how = {hit[0]: hows[hit] for hit in inside}
-        held = sum(quality * index.rarity_of(word) for word, quality in words.items())
-        similarity = min(1.0, held / match.length)
+        hits_in_run = sorted((hit for hit in match.hits if hit[0] in run), key=lambda hit: hit[2])
+        words = {word: quality for _, word, quality in hits_in_run}  # of several the best
+        best = {position: quality for position, _, quality in hits_in_run}
+        how = {hit[0]: hows[hit] for hit in hits_in_run}
+        matched_rarity = sum(quality * index.rarity_of(word) for word, quality in words.items())
+        similarity = min(1.0, matched_rarity / match.length)
         # The share of words in another form than in a thing's name: "moons" is less the Moon.
-        if match.name.kind not in _THINGS:
-            bent = 0.0
+        if match.name.kind not in _THING_KINDS:
+            inflected_share = 0.0
         else:
-            own, endings = tokens(match.name.text), shared_words().endings["words"]
-            other = [word for at in run if (word := reading.tokens[at]).folded not in own]
-            forms = (
+            name_words, endings = tokens(match.name.text), get_shared_words().endings["words"]
+            inflected = [
+                word for at in run if (word := reading.tokens[at]).folded not in name_words
+            ]
+            has_endings = (
                 any(
-                    one.folded.startswith(name) and one.folded[len(name) :] in endings
-                    for name in own
+                    token.folded.startswith(name) and token.folded[len(name) :] in endings
+                    for name in name_words
                 )
-                for one in other
-                if one.stem == one.folded
+                for token in inflected
+                if token.stem == token.folded
             )  # "Monde"
-            bent = (sum(one.stem != one.folded for one in other) + sum(forms)) / len(run)
-        similarity *= 1.0 - bent * (_BENT_WHOLE if similarity > _WHOLE else _BENT_PART)
-        if similarity < _WHOLE and not any(reading.tokens[at].text[0].isalpha() for at in run):
+            inflected_share = (
+                sum(token.stem != token.folded for token in inflected) + sum(has_endings)
+            ) / len(run)
+        similarity *= 1.0 - inflected_share * (
+            _INFLECTED_NAME_PENALTY if similarity > _FULL_NAME_SHARE else _INFLECTED_PART_PENALTY
+        )
+        if similarity < _FULL_NAME_SHARE and not any(
+            reading.tokens[at].text[0].isalpha() for at in run
+        ):
             continue
-        held_by = sum(index.rarity_of(word) for word in words) / match.length
-        surest = max(quality for at, quality in best.items() if not reading.is_stop(at))
-        if held_by < _ALL_WORDS and kind in _THINGS and surest < _OWN_WORD:
+        matched_share = sum(index.rarity_of(word) for word in words) / match.length
+        best_quality = max(quality for at, quality in best.items() if not reading.is_stop(at))
+        if (
+            matched_share < _ALL_WORDS_SHARE
+            and kind in _THING_KINDS
+            and best_quality < _MIN_EXACT_WORD_SCORE
+        ):
             continue
-        if similarity >= _AT_LEAST[kind] and _NOT_FOR[kind].isdisjoint(how.values()):
+        if similarity >= _MIN_NAME_SHARE[kind] and _EXCLUDED_MATCHES[kind].isdisjoint(how.values()):
             yield Link(
                 kind,
                 match.name.target,
@@ -278,201 +329,238 @@ def _links(
             )
 
 
-def _runs(positions: Sequence[int], reading: TokenizedQuestion, name: Name) -> Iterator[list[int]]:
-    """Cut positions if a word of content, or more than two function words, lie between.
+def _split_runs(
+    positions: Sequence[int], reading: TokenizedQuestion, name: Name
+) -> Iterator[list[int]]:
+    """Split positions where a content word, or more than two function words, come between.
 
-    Names of classes and predicates reach neither over a comma or a conjunction nor from a noun in
-    the plural to one behind it: "documents that have the status" have no "document status". Names
-    of classes do not reach over a verb: "regions that are affected".
+    Names of classes and predicates do not extend over a comma or conjunction, nor from a plural
+    noun to a later noun: "documents that have the status" contains no "document status". Names of
+    classes do not extend over a verb: "regions that are affected".
     """
     run: list[int] = []
     for at in positions:
-        if run and _parted(run[-1], at, reading, name):
-            yield _whole_name(run, reading, name)
+        if run and _is_separated(run[-1], at, reading, name):
+            yield _trim_to_name(run, reading, name)
             run = []
         run.append(at)
     if run:
-        yield _whole_name(run, reading, name)
+        yield _trim_to_name(run, reading, name)
 
 
-def _whole_name(run: list[int], reading: TokenizedQuestion, name: Name) -> list[int]:
-    """The end of a run if that is the name, said in full: "first | name middle | name"."""
+def _trim_to_name(run: list[int], reading: TokenizedQuestion, name: Name) -> list[int]:
+    """Return the end of a run if it is the full name: "first | name middle | name"."""
     if name.kind is Kind.PREDICATE and len(run) > 1:
-        own, said = [*map(stem, tokens(name.text))], [reading.tokens[at].stem for at in run]
-        if len(own) < len(said) and said[-len(own) :] == own and said[0] in own:
-            return run[-len(own) :]
+        name_stems, question_stems = (
+            [*map(stem, tokens(name.text))],
+            [reading.tokens[at].stem for at in run],
+        )
+        if (
+            len(name_stems) < len(question_stems)
+            and question_stems[-len(name_stems) :] == name_stems
+            and question_stems[0] in name_stems
+        ):
+            return run[-len(name_stems) :]
     return run
 
 
-def _parted(last: int, at: int, reading: TokenizedQuestion, name: Name) -> bool:
+def _is_separated(last: int, at: int, reading: TokenizedQuestion, name: Name) -> bool:
     between = range(last + 1, at)
     if len(between) > 2 or any(not reading.is_stop(word) for word in between):
         return True
-    words, said = reading.words, {reading.tokens[word].folded for word in between}
-    if said & words.joining:
+    words, words_between = reading.word_list, {reading.tokens[word].folded for word in between}
+    if words_between & words.conjunctions:
         return True
-    verbs = (words.yes_or_no["being"], words.yes_or_no["doing"], words.texts["has"])
-    if name.kind is Kind.CLASS and any(map(said.intersection, verbs)):
+    verbs = (words.yes_or_no["being"], words.yes_or_no["doing"], words.text_words["has"])
+    if name.kind is Kind.CLASS and any(map(words_between.intersection, verbs)):
         return True
-    gap = reading.gap(last, at)
+    gap = reading.get_gap(last, at)
     if name.kind not in (Kind.CLASS, Kind.PREDICATE):
         return False
     return any(mark in gap for mark in ",;?") or (
-        bool(between) and _goes_on(last, at, reading, name)
+        bool(between) and _is_plural_before_noun(last, at, reading, name)
     )
 
 
-def _goes_on(last: int, at: int, reading: TokenizedQuestion, name: Name) -> bool:
-    """Whether a noun that a class's name has in the singular stands in the plural before another.
+def _is_plural_before_noun(last: int, at: int, reading: TokenizedQuestion, name: Name) -> bool:
+    """Return whether a plural noun, singular in a class's name, precedes another noun of the name.
 
-    So it does before itself, in any name: "documents with the document type".
+    The same holds before itself, in any name: "documents with the document type".
     """
-    token, own = reading.tokens[last], tokens(name.text)
-    if token.stem == token.folded or token.folded in own:
+    token, name_words = reading.tokens[last], tokens(name.text)
+    if token.stem == token.folded or token.folded in name_words:
         return False
-    stems = [*map(stem, own)]
+    stems = [*map(stem, name_words)]
     if reading.tokens[at].stem == token.stem:
         return token.stem in stems
-    after = stems[stems.index(token.stem) + 1 :] if token.stem in stems else []
-    owner = reading.words.clauses["owner"]  # "competitions of each type": not their type
-    owns = any(reading.folded[word] in owner for word in range(last + 1, at))
-    return (owns or name.kind is Kind.CLASS) and reading.tokens[at].stem in after
+    later_stems = stems[stems.index(token.stem) + 1 :] if token.stem in stems else []
+    owner_words = reading.word_list.clauses["owner"]  # "competitions of each type": not their type
+    has_owner_word = any(reading.folded_words[word] in owner_words for word in range(last + 1, at))
+    return (has_owner_word or name.kind is Kind.CLASS) and reading.tokens[at].stem in later_stems
 
 
-def _by_preposition(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
-    """Doubt predicates whose name goes on with another preposition: "flew to" for "flew on".
+def _adjust_for_prepositions(links: Sequence[Link], reading: TokenizedQuestion) -> Iterator[Link]:
+    """Lower the score of predicates whose name has another preposition: "flew to" for "flew on".
 
-    One that also has a name which is said in full is meant: "discoverer", also "discovered by"; but
-    not by the same name without its preposition.
+    No penalty applies if another name of the predicate matches exactly: "discoverer", also
+    "discovered by"; but the same name without its preposition does not count.
     """
-    words, known = reading.folded, reading.words.clauses["restrict"]
-    odd: dict[tuple[str, tuple[int, ...]], set[tuple[str, ...]]] = defaultdict(set)
-    for one in links:
-        after = words[one.positions[-1] + 1 :][:_AFTER] if one.kind is Kind.PREDICATE else ()
-        if after and after[0] in known:
-            *before, last = tokens(one.name)
-            if before and last in known and last not in after:
-                odd[one.target, one.positions].add(tuple(before))
-    whole = {(one.target, one.positions, tuple(tokens(one.name))) for one in links if one.is_whole}
-    said = {(target, at) for target, at, name in whole if name not in odd.get((target, at), ())}
-    for one in links:
-        key = (one.target, one.positions)
-        unlike = key in odd and key not in said
-        yield replace(one, similarity=one.similarity * _UNLIKE) if unlike else one
+    words, prepositions = reading.folded_words, reading.word_list.clauses["restrict"]
+    mismatches: dict[tuple[str, tuple[int, ...]], set[tuple[str, ...]]] = defaultdict(set)
+    for link in links:
+        following = (
+            words[link.positions[-1] + 1 :][:_MAX_PREPOSITION_WORDS]
+            if link.kind is Kind.PREDICATE
+            else ()
+        )
+        if following and following[0] in prepositions:
+            *before, last = tokens(link.name)
+            if before and last in prepositions and last not in following:
+                mismatches[link.target, link.positions].add(tuple(before))
+    exact = {
+        (link.target, link.positions, tuple(tokens(link.name))) for link in links if link.is_exact
+    }
+    exact_keys = {
+        (target, at) for target, at, name in exact if name not in mismatches.get((target, at), ())
+    }
+    for link in links:
+        key = (link.target, link.positions)
+        is_mismatch = key in mismatches and key not in exact_keys
+        yield (
+            replace(link, similarity=link.similarity * _PREPOSITION_PENALTY_FACTOR)
+            if is_mismatch
+            else link
+        )
 
 
-def _best(links: Iterable[Link]) -> Iterator[Link]:
-    """Keep the best few of each kind on each stretch; a thing is named by its best name."""
+def _select_best_links(links: Iterable[Link]) -> Iterator[Link]:
+    """Yield the best links of each kind on each stretch; each target by its best name."""
     grouped: dict[tuple[Kind, tuple[int, ...]], list[Link]] = defaultdict(list)
-    seen: dict[tuple[Kind, str, tuple[int, ...]], float] = {}
-    for one in sorted(links, key=lambda found: (-found.score, found.name, found.target)):
-        key = (one.kind, one.target, one.positions)
-        if key in seen:
+    scores: dict[tuple[Kind, str, tuple[int, ...]], float] = {}
+    for link in sorted(
+        links, key=lambda candidate: (-candidate.score, candidate.name, candidate.target)
+    ):
+        key = (link.kind, link.target, link.positions)
+        if key in scores:
             continue
-        seen[key] = one.score
-        group = grouped[one.kind, one.positions]
-        close = not group or one.score >= _CLOSE * group[0].score
-        if close and len(group) < _BEST[one.kind]:
-            group.append(one)
-    every = [one for group in grouped.values() for one in group]
-    yield from sorted(every, key=lambda found: (-found.score, found.positions, found.target))
-
-
-def _weights(
-    reading: TokenizedQuestion, found: Sequence[Variant], index: NameIndex
-) -> tuple[float, ...]:
-    """How much each word of the question tells: nothing for function words, more if rare."""
-    told = [0.0] * len(reading.tokens)
-    for variant in found:
-        told[variant.position] = max(told[variant.position], index.rarity_of(variant.word))
-    unknown = rarity(0, len(index))
-    return tuple(
-        0.0 if reading.is_stop(at) else (weight or unknown) for at, weight in enumerate(told)
+        scores[key] = link.score
+        group = grouped[link.kind, link.positions]
+        is_close = not group or link.score >= _MIN_SCORE_RATIO * group[0].score
+        if is_close and len(group) < _MAX_LINKS[link.kind]:
+            group.append(link)
+    selected = [link for group in grouped.values() for link in group]
+    yield from sorted(
+        selected, key=lambda candidate: (-candidate.score, candidate.positions, candidate.target)
     )
 
 
-def variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]:
+def _weigh_tokens(
+    reading: TokenizedQuestion, matched_variants: Sequence[Variant], index: NameIndex
+) -> tuple[float, ...]:
+    """Return the weight of each token: 0 for function words, higher for rare words."""
+    rarities = [0.0] * len(reading.tokens)
+    for variant in matched_variants:
+        rarities[variant.position] = max(rarities[variant.position], index.rarity_of(variant.word))
+    unknown_rarity = rarity(0, len(index))
+    return tuple(
+        0.0 if reading.is_stop(at) else (weight or unknown_rarity)
+        for at, weight in enumerate(rarities)
+    )
+
+
+def find_variants(reading: TokenizedQuestion, index: NameIndex) -> list[Variant]:
     """Return all variants of all tokens of a question."""
-    words, free = index.listed, free_tokens(reading)
-    found: list[Variant] = []
+    words, free = index.listed, find_free_tokens(reading)
+    matches: list[Variant] = []
     for at, token in enumerate(reading.tokens):
-        exact: list[Variant] = []
+        exact_matches: list[Variant] = []
         word = index.word_id(token.stem)
         if word is not None:
-            exact.append(Variant(at, word, _EXACT, "exact"))
-        found += exact
-        found += _joined(reading.tokens, at, index)
-        found += (Variant(place, *meant) for place, meant in initials(reading, at, free, index))
-        if reading.is_stop(at) or not token.folded[0].isalpha() or len(token.folded) > _LONGEST:
+            exact_matches.append(Variant(at, word, _EXACT_SCORE, "exact"))
+        matches += exact_matches
+        matches += _join_words(reading.tokens, at, index)
+        matches += (
+            Variant(position, *match) for position, match in find_initials(reading, at, free, index)
+        )
+        if (
+            reading.is_stop(at)
+            or not token.folded[0].isalpha()
+            or len(token.folded) > _MAX_FUZZY_WORD_LENGTH
+        ):
             continue
         if token.text.isupper() and not reading.text.isupper():
-            other = spelled_otherwise(token, index)
-            found += [Variant(at, word, _JOINED, "abbreviation") for word in other]
-        found += _synonyms(at, token, reading, index)
-        found += _shortened(reading, at, index)
-        alike = list(_same_root(at, token, words, index))
-        found += alike
-        if not exact:
-            for cut in range(3, len(token.stem) - 2):
-                first, second = index.word_id(token.stem[:cut]), index.word_id(token.stem[cut:])
+            spellings = find_spelling_variants(token, index)
+            matches += [Variant(at, word, _JOINED_SCORE, "abbreviation") for word in spellings]
+        matches += _find_synonyms(at, token, reading, index)
+        matches += _find_shortened(reading, at, index)
+        related = list(_find_same_root(at, token, words, index))
+        matches += related
+        if not exact_matches:
+            for boundary in range(3, len(token.stem) - 2):
+                first, second = (
+                    index.word_id(token.stem[:boundary]),
+                    index.word_id(token.stem[boundary:]),
+                )
                 if first is not None and second is not None:
-                    found.append(Variant(at, first, _JOINED, "split"))
-                    found.append(Variant(at, second, _JOINED, "split"))
-            if not alike:
-                found += _typos(at, token, words)
+                    matches.append(Variant(at, first, _JOINED_SCORE, "split"))
+                    matches.append(Variant(at, second, _JOINED_SCORE, "split"))
+            if not related:
+                matches += _find_typos(at, token, words)
         if at in free:
-            found += _meant(reading, at, found, index)
-    return found
+            matches += _find_related_variants(reading, at, matches, index)
+    return matches
 
 
-def free_tokens(reading: TokenizedQuestion) -> frozenset[int]:
-    """Return the tokens of content that belong to no operator and to no number or date."""
-    taken = {at for one in detect_operators(reading).operators for at in one.positions}
-    taken.update(at for one in reading.quantities for at in one.measured)
+def find_free_tokens(reading: TokenizedQuestion) -> frozenset[int]:
+    """Return the content tokens outside operators, numbers and dates."""
+    used = {at for item in detect_operators(reading).operators for at in item.positions}
+    used.update(at for item in reading.quantities for at in item.positions_with_unit)
     tokens = range(len(reading.tokens))
-    return frozenset(at for at in tokens if at not in taken and not reading.is_stop(at))
+    return frozenset(at for at in tokens if at not in used and not reading.is_stop(at))
 
 
-def _meant(
-    reading: TokenizedQuestion, at: int, found: Sequence[Variant], index: NameIndex
+def _find_related_variants(
+    reading: TokenizedQuestion, at: int, matches: Sequence[Variant], index: NameIndex
 ) -> Iterator[Variant]:
-    """What a word may mean that no class or predicate is called by, in any form of it."""
+    """Yield related words for a token that names no class or predicate in any form."""
     token, english = reading.tokens[at], reading.language == LANGUAGE
-    own = [variant for variant in found if variant.position == at]
-    if english and (token.capital or all(one.how != "exact" for one in own)):
-        yield from (Variant(at, *meant) for meant in of_countries(token.stem, index))
-    schema = schema_words(index).numbers
-    if any(v.quality >= _INFLECTED and v.word in schema for v in own):
+    own_variants = [variant for variant in matches if variant.position == at]
+    if english and (
+        token.is_capitalized or all(variant.how != "exact" for variant in own_variants)
+    ):
+        yield from (Variant(at, *match) for match in find_country_matches(token.stem, index))
+    schema = get_schema_words(index).numbers
+    if any(v.quality >= _INFLECTED_SCORE and v.word in schema for v in own_variants):
         return
-    name = token.quote is not None or (at > 0 and token.capital)
-    name = name or token.stem in reading.words.naming or is_name(token.stem, index)
-    if english and not name:
-        yield from (Variant(at, *meant) for meant in akin(token.stem, index))
-    yield from (Variant(at, *meant) for meant in abbreviations(token.stem, index))
-    yield from (Variant(at, *meant) for meant in initialism(token.stem, index))
+    is_named = token.quote is not None or (at > 0 and token.is_capitalized)
+    is_named = is_named or token.stem in reading.word_list.naming or is_full_name(token.stem, index)
+    if english and not is_named:
+        yield from (Variant(at, *match) for match in find_related_matches(token.stem, index))
+    yield from (Variant(at, *match) for match in find_abbreviations(token.stem, index))
+    yield from (Variant(at, *match) for match in expand_initials(token.stem, index))
 
 
-def _joined(tokens: Sequence[Token], at: int, index: NameIndex) -> Iterator[Variant]:
-    """Two words of the question that a name writes as one."""
+def _join_words(tokens: Sequence[QuestionToken], at: int, index: NameIndex) -> Iterator[Variant]:
+    """Yield a word of the index that is two words of the question joined."""
     if at + 1 >= len(tokens):
         return
     word = index.word_id(tokens[at].folded + tokens[at + 1].stem)
     if word is not None and len(tokens[at].folded) > 1:
-        yield Variant(at, word, _JOINED, "joined")
-        yield Variant(at + 1, word, _JOINED, "joined")
+        yield Variant(at, word, _JOINED_SCORE, "joined")
+        yield Variant(at + 1, word, _JOINED_SCORE, "joined")
 
 
-def _synonyms(
-    at: int, token: Token, reading: TokenizedQuestion, index: NameIndex
+def _find_synonyms(
+    at: int, token: QuestionToken, reading: TokenizedQuestion, index: NameIndex
 ) -> Iterator[Variant]:
-    for other in reading.words.synonyms.get(token.stem, ()):
-        word = index.word_id(other)
+    for synonym in reading.word_list.synonyms.get(token.stem, ()):
+        word = index.word_id(synonym)
         if word is not None:
-            yield Variant(at, word, _SYNONYM, "synonym")
+            yield Variant(at, word, _SYNONYM_SCORE, "synonym")
 
 
-def _shortened(reading: TokenizedQuestion, at: int, index: NameIndex) -> Iterator[Variant]:
-    """Two words of which a name keeps the first letters of one, and the other whole."""
+def _find_shortened(reading: TokenizedQuestion, at: int, index: NameIndex) -> Iterator[Variant]:
+    """Yield words made of the first letters of one word and all of the next."""
     following = at + 1
     if following >= len(reading.tokens) or reading.is_stop(following):
         return
@@ -482,69 +570,86 @@ def _shortened(reading: TokenizedQuestion, at: int, index: NameIndex) -> Iterato
     for length in range(1, len(first.folded)):
         word = index.word_id(first.folded[:length] + second.stem)
         if word is not None:
-            yield Variant(at, word, _SHORT, "short")
-            yield Variant(following, word, _SHORT, "short")
+            yield Variant(at, word, _SHORT_SCORE, "short")
+            yield Variant(following, word, _SHORT_SCORE, "short")
 
 
-def _same_root(at: int, token: Token, words: Sequence[str], index: NameIndex) -> Iterator[Variant]:
-    """Words that share a long beginning: launch and launched, photo and photograph."""
-    own = token.stem
-    if len(own) < _STEM:
+def _find_same_root(
+    at: int, token: QuestionToken, words: Sequence[str], index: NameIndex
+) -> Iterator[Variant]:
+    """Yield words with a long common beginning: launch and launched, photo and photograph."""
+    token_stem = token.stem
+    if len(token_stem) < _MIN_STEM_LENGTH:
         return
-    start = own[: min(_ROOT, len(own))]
-    place = bisect_left(words, start)
-    while place < len(words) and words[place].startswith(start):
-        word = words[place]
-        quality = alikeness(own, word)
-        if quality and word != own:
-            yield Variant(at, place, quality, "root")
-        place += 1
-    if len(own) >= _ROOT:
-        short, quality = index.word_id(own[:_STEM]), alikeness(own, own[:_STEM])
-        if short is not None and quality:
-            yield Variant(at, short, quality, "root")
+    start = token_stem[: min(_MIN_ROOT_LENGTH, len(token_stem))]
+    number = bisect_left(words, start)
+    while number < len(words) and words[number].startswith(start):
+        word = words[number]
+        quality = score_common_beginning(token_stem, word)
+        if quality and word != token_stem:
+            yield Variant(at, number, quality, "root")
+        number += 1
+    if len(token_stem) >= _MIN_ROOT_LENGTH:
+        stem_number, quality = (
+            index.word_id(token_stem[:_MIN_STEM_LENGTH]),
+            score_common_beginning(token_stem, token_stem[:_MIN_STEM_LENGTH]),
+        )
+        if stem_number is not None and quality:
+            yield Variant(at, stem_number, quality, "root")
 
 
-def alikeness(own: str, word: str) -> float:
-    """Return the quality of a word that shares a long beginning with another; 0 if none does."""
-    shared = _shared(own, word)
-    left, right = len(own) - shared, len(word) - shared
-    ending = own[shared:] or word[shared:]
-    if min(left, right) == 0 and shared >= _STEM and ending in shared_words().endings["words"]:
-        return _INFLECTED
-    most = max(len(own), len(word))
-    if shared >= _ROOT and max(left, right) <= _ENDING and shared > _MOSTLY * most:
-        return _RELATED - _BY_LETTER * (left + right)
-    if shared >= _STEM and min(left, right) == 0 and left + right < _ENDING:
-        return _LONGER - _BY_LETTER * (left + right)
-    if shared >= _ROOT and left == 0 and len(word) <= 2 * len(own):
-        return _FIRST_PART
-    if shared >= _ROOT and right == 0 and len(own) <= 2 * len(word):
-        return _FIRST_PART_ASKED
+def score_common_beginning(first: str, second: str) -> float:
+    """Return the quality of two words as forms of one root, 0 to 1; 0 if unrelated."""
+    shared = _count_common_letters(first, second)
+    first_rest, second_rest = len(first) - shared, len(second) - shared
+    ending = first[shared:] or second[shared:]
+    if (
+        min(first_rest, second_rest) == 0
+        and shared >= _MIN_STEM_LENGTH
+        and ending in get_shared_words().endings["words"]
+    ):
+        return _INFLECTED_SCORE
+    max_length = max(len(first), len(second))
+    if (
+        shared >= _MIN_ROOT_LENGTH
+        and max(first_rest, second_rest) <= _MAX_ENDING_LENGTH
+        and shared > _MIN_ROOT_SHARE * max_length
+    ):
+        return _RELATED_SCORE - _LETTER_PENALTY * (first_rest + second_rest)
+    if (
+        shared >= _MIN_STEM_LENGTH
+        and min(first_rest, second_rest) == 0
+        and first_rest + second_rest < _MAX_ENDING_LENGTH
+    ):
+        return _LONGER_WORD_SCORE - _LETTER_PENALTY * (first_rest + second_rest)
+    if shared >= _MIN_ROOT_LENGTH and first_rest == 0 and len(second) <= 2 * len(first):
+        return _FIRST_PART_SCORE
+    if shared >= _MIN_ROOT_LENGTH and second_rest == 0 and len(first) <= 2 * len(second):
+        return _QUESTION_FIRST_PART_SCORE
     return 0.0
 
 
-def _typos(at: int, token: Token, words: Sequence[str]) -> Iterator[Variant]:
-    if len(token.stem) < _ROOT:
+def _find_typos(at: int, token: QuestionToken, words: Sequence[str]) -> Iterator[Variant]:
+    if len(token.stem) < _MIN_ROOT_LENGTH:
         return
-    for _, _, place in extract(
+    for _, _, number in extract(
         token.stem, words, scorer=OSA.distance, score_cutoff=1, limit=5, processor=None
     ):
-        if len(words[place]) >= _STEM:
-            yield Variant(at, place, _TYPO, "typo")
+        if len(words[number]) >= _MIN_STEM_LENGTH:
+            yield Variant(at, number, _TYPO_SCORE, "typo")
 
 
-def _shared(one: str, other: str) -> int:
-    """The number of letters that two words begin with alike."""
-    for at, (first, second) in enumerate(zip(one, other, strict=False)):
-        if first != second:
+def _count_common_letters(first: str, second: str) -> int:
+    """Return the length of the common beginning of two words."""
+    for at, (first_letter, second_letter) in enumerate(zip(first, second, strict=False)):
+        if first_letter != second_letter:
             return at
-    return min(len(one), len(other))
+    return min(len(first), len(second))
 
 
 @dataclass(frozen=True)
-class Description:
-    """A description that a question asks for: of what, and how many words say so before it."""
+class DescriptionRequest:
+    """A request for a description: the things, and the number of words before them."""
 
     links: tuple[Link, ...]
-    lead: int
+    lead_word_count: int

@@ -1,7 +1,7 @@
-"""Names of things that a graph's endpoint finds for a question, linked beside those known here.
+"""Link words of a question to names that the graph's endpoint finds, beside the local ones.
 
-A graph with more names than could be read is asked, once a question, for the stretches of words
-that may be names. What it returns is an index of names for this question alone.
+If a graph has too many names to load, its endpoint is queried once per question for the stretches
+of words that may be names. The result is indexed for this question alone.
 """
 
 import asyncio
@@ -17,257 +17,310 @@ from askgraph.errors import QueryError, ServiceError
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.name_search import PLAIN, Asked, NameSearch, Thing
 from askgraph.index.names import Kind, Name, NameIndex, tokens
-from askgraph.search.link import LinkedQuestion, joined, link_question
+from askgraph.search.link import LinkedQuestion, add_links, link_question
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import detect_operators
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import value_of
 
-_TEXTS: Final = 12  # stretches of words that are asked for at most
-_LONGEST: Final = 6  # words of a stretch at most, those without a meaning of their own included
-_BETWEEN: Final = 3  # words without a meaning of their own that may stand between two of a name
-_LIMIT: Final = 20  # things that are asked for of one text
-_ALIKE: Final = 6
-"""Things of one name of which the question may mean any; of more only the likeliest."""
-_ASKED, _MENTIONED, _FITS = 200, 20, 1_000
-"""Such things that are looked at; by so many names; one that fits counts for so many sitelinks."""
-_LEADING, _SAMPLED = 5, 500
-"""So many predicates show how often things are led to, by so many triples each."""
-_ASIDE = frozenset((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF, v.OWL_SAME_AS))
-"""Predicates that do not make what they lead to more likely to be meant."""
-_KEPT: Final = 5000  # texts of one graph whose things are remembered
-_WHOLE: Final = 0.9  # from this similarity on all of a name is there
-_OTHERWISE: Final = "The endpoint's search for names gave things that are called otherwise."
-_NAMELESS: Final = (
+_MAX_TEXTS: Final = 12  # stretches of words that are asked for at most
+_MAX_SPAN_WORDS: Final = (
+    6  # words of a stretch at most, those without a meaning of their own included
+)
+_MAX_FUNCTION_WORDS_BETWEEN: Final = (
+    3  # words without a meaning of their own that may stand between two of a name
+)
+_MAX_THINGS_PER_TEXT: Final = 20  # things that are asked for of one text
+_MAX_NAMESAKES: Final = 6
+"""Things of one name that a question may mean; of more, only the likeliest are retained."""
+_MAX_INSPECTED_NAMESAKES, _MAX_MENTIONED_NAMES, _MATCH_WEIGHT = 200, 20, 1_000
+"""Namesakes inspected; predicates or classes compared; sitelinks that one match is worth."""
+_MAX_SAMPLED_PREDICATES, _MAX_SAMPLED_ROWS = 5, 500
+"""Predicates sampled for incoming links, and triples of each."""
+_IGNORED_PREDICATES = frozenset((v.RDF_TYPE, v.RDFS_SUB_CLASS_OF, v.OWL_SAME_AS))
+"""Predicates whose links do not make a thing more likely."""
+_MAX_CACHED_TEXTS: Final = 5000  # texts of one graph whose things are remembered
+_FULL_NAME_SHARE: Final = 0.9  # from this similarity on all of a name is there
+_DIFFERENT_NAMES_NOTE: Final = (
+    "The endpoint's search for names gave things that are called otherwise."
+)
+_NO_NAMES_NOTE: Final = (
     "No predicate of the graph carries names: its things have nothing but their IRIs."
 )
-_NAME, _WORD = 2, 1
-"""How likely a word is a name's: quoted or in capitals; any other word of content."""
+_NAME_WEIGHT, _WORD_WEIGHT = 2, 1
+"""Likelihood of a word as part of a name: quoted or capitalized; any other content word."""
 
-_Found = Mapping[str, Sequence[Thing]]
-_KNOWN: WeakKeyDictionary[NameSearch, OrderedDict[tuple[str, str], Sequence[Thing]]]
-_KNOWN = WeakKeyDictionary()
+_ThingsByText = Mapping[str, Sequence[Thing]]
+_CACHE: WeakKeyDictionary[NameSearch, OrderedDict[tuple[str, str], Sequence[Thing]]]
+_CACHE = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, order=True)
-class Span:
-    """A stretch of the question's words, from the token `first` to before `end`."""
+class WordSpan:
+    """A stretch of the question's words, from token `first` up to but excluding `end`."""
 
     first: int
     end: int
 
-    def of(self, reading: TokenizedQuestion) -> str:
-        """Return its words as they are written."""
+    def get_text(self, reading: TokenizedQuestion) -> str:
+        """Return its words as written in the question."""
         return reading.text[reading.tokens[self.first].start : reading.tokens[self.end - 1].end]
 
 
 async def link_with_endpoint(linked: LinkedQuestion, graph: KnowledgeGraph) -> LinkedQuestion:
-    """Return the links with those to things that a graph's endpoint finds for the words.
+    """Add links to things that a graph's endpoint finds for the words.
 
-    If its search fails, or gives what is called otherwise, exact labels are asked for instead. What
-    could not be had, and in which languages there are names at all, is said in the notes.
+    If its search fails, or returns things with different names, exact labels are queried instead.
+    The notes report failures and the languages of the names.
     """
     search, reading = graph.name_search, linked.reading
-    texts = {span: span.of(reading) for span in spans(linked)}
+    texts = {span: span.get_text(reading) for span in find_spans(linked)}
     if search is None or not texts:
         return linked
-    asked = tuple(texts.values())
-    found, notes = await _found(search, graph.endpoint, asked, reading.language)
-    if any(found.values()) and not any(map(_holds, found, found.values())):
-        notes = (_OTHERWISE,)
+    span_texts = tuple(texts.values())
+    entities_by_text, notes = await _search_names(
+        search, graph.endpoint, span_texts, reading.language
+    )
+    if any(entities_by_text.values()) and not any(
+        map(_has_shared_word, entities_by_text, entities_by_text.values())
+    ):
+        notes = (_DIFFERENT_NAMES_NOTE,)
     if notes:
-        plain = plugins.load("name_search", PLAIN)(replace(search.naming, place=""))
-        found, more = await _found(plain, graph.endpoint, asked, reading.language)
-        notes = (*notes, *more)
-    things = _of_longest({span: found.get(text, ()) for span, text in texts.items()}, reading)
-    things = await _likeliest(things, linked, graph)
-    schema = {one.iri for one in graph.profile.classes}
-    schema |= {one.iri for one in graph.profile.predicates}
+        fallback = plugins.load("name_search", PLAIN)(replace(search.naming, place=""))
+        entities_by_text, more_notes = await _search_names(
+            fallback, graph.endpoint, span_texts, reading.language
+        )
+        notes = (*notes, *more_notes)
+    entities = _remove_partial_matches(
+        {span: entities_by_text.get(text, ()) for span, text in texts.items()}, reading
+    )
+    entities = await _select_likeliest(entities, linked, graph)
+    schema = {profile.iri for profile in graph.profile.classes}
+    schema |= {profile.iri for profile in graph.profile.predicates}
     names = [
-        Name(text, thing.iri, Kind.ENTITY)
-        for thing in things
-        if thing.iri not in schema
-        for text, _ in thing.names
+        Name(text, entity.iri, Kind.ENTITY)
+        for entity in entities
+        if entity.iri not in schema
+        for text, _ in entity.names
     ]
     if names:
         more_links = await asyncio.to_thread(link_question, reading, NameIndex.of(names))
-        linked = joined(linked, more_links.links)
-    notes = (*notes, *_of_languages(things, reading.language))
-    if not things and not search.naming.predicates:
-        notes = (*notes, _NAMELESS)
+        linked = add_links(linked, more_links.links)
+    notes = (*notes, *_describe_languages(entities, reading.language))
+    if not entities and not search.naming.predicates:
+        notes = (*notes, _NO_NAMES_NOTE)
     return replace(linked, notes=(*linked.notes, *notes))
 
 
-async def _likeliest(
-    things: list[Thing], linked: LinkedQuestion, graph: KnowledgeGraph
+async def _select_likeliest(
+    entities: list[Thing], linked: LinkedQuestion, graph: KnowledgeGraph
 ) -> list[Thing]:
-    """The things found, of many with one name those that fit the question best.
+    """Return the things, of too many with one name only those that fit the question best.
 
-    These have the predicates and classes that it mentions; then those that have most sitelinks, or
-    to which most leads in a sample if nothing has sitelinks.
+    These have the predicates and classes that it mentions; then those with the most sitelinks, or
+    the most incoming links in a sample if nothing has sitelinks.
     """
-    alike: dict[tuple[str, ...], dict[str, None]] = {}
-    for thing in things:
-        for name, _ in thing.names:
-            alike.setdefault(tuple(tokens(name)), {})[thing.iri] = None
-    crowds = [[*iris][:_ASKED] for iris in alike.values() if len(iris) > _ALIKE]
-    if not crowds:
-        return things
-    fitting = Counter[str]()
+    namesakes: dict[tuple[str, ...], dict[str, None]] = {}
+    for entity in entities:
+        for name, _ in entity.names:
+            namesakes.setdefault(tuple(tokens(name)), {})[entity.iri] = None
+    crowded = [
+        [*iris][:_MAX_INSPECTED_NAMESAKES]
+        for iris in namesakes.values()
+        if len(iris) > _MAX_NAMESAKES
+    ]
+    if not crowded:
+        return entities
+    scores = Counter[str]()
     with suppress(QueryError, ServiceError):
-        query = _fitting(sorted({iri for some in crowds for iri in some}), linked, graph)
-        for one, fits, links in (await graph.endpoint.select(query)).rows:
-            fitting[value_of(one) or ""] += _FITS if fits else int(value_of(links) or 0)
-    left = {iri for some in crowds for iri in sorted(some, key=lambda one: -fitting[one])[_ALIKE:]}
-    return [thing for thing in things if thing.iri not in left]
+        query = _build_evidence_query(
+            sorted({iri for group in crowded for iri in group}), linked, graph
+        )
+        for iri, match, links in (await graph.endpoint.select(query)).rows:
+            scores[value_of(iri) or ""] += _MATCH_WEIGHT if match else int(value_of(links) or 0)
+    dropped = {
+        iri
+        for group in crowded
+        for iri in sorted(group, key=lambda iri: -scores[iri])[_MAX_NAMESAKES:]
+    }
+    return [entity for entity in entities if entity.iri not in dropped]
 
 
-def _fitting(things: Sequence[str], linked: LinkedQuestion, graph: KnowledgeGraph) -> str:
-    """Return the query for what things have of the predicates, classes and links that count."""
+def _build_evidence_query(
+    subjects: Sequence[str], linked: LinkedQuestion, graph: KnowledgeGraph
+) -> str:
+    """Build the query for the mentioned predicates, classes and link counts of things."""
     typing = dict(graph.profile.types).get(v.RDF_TYPE, v.RDF_TYPE)
-    values = f"VALUES ?s {{ {' '.join(f'<{iri}>' for iri in things)} }}"
-    meant = {
-        kind: " ".join(dict.fromkeys(f"<{one.target}>" for one in linked.of(kind)[:_MENTIONED]))
+    values = f"VALUES ?s {{ {' '.join(f'<{iri}>' for iri in subjects)} }}"
+    mentioned = {
+        kind: " ".join(
+            dict.fromkeys(
+                f"<{item.target}>" for item in linked.get_links(kind)[:_MAX_MENTIONED_NAMES]
+            )
+        )
         for kind in (Kind.PREDICATE, Kind.CLASS)
     }
-    sitelinks = any(one.iri == v.WIKIBASE_SITELINKS for one in graph.profile.predicates)
+    sitelinks = any(item.iri == v.WIKIBASE_SITELINKS for item in graph.profile.predicates)
     parts = (
-        f"{values} VALUES ?fits {{ {meant[Kind.PREDICATE]} }} ?s ?fits ?o",
-        f"{values} VALUES ?fits {{ {meant[Kind.CLASS]} }} ?s <{typing}> ?fits",
+        f"{values} VALUES ?fits {{ {mentioned[Kind.PREDICATE]} }} ?s ?fits ?o",
+        f"{values} VALUES ?fits {{ {mentioned[Kind.CLASS]} }} ?s <{typing}> ?fits",
         *(
             [f"{values} ?s <{v.WIKIBASE_SITELINKS}> ?links"]
             if sitelinks
-            else _led_to(values, graph)
+            else _build_incoming_link_queries(values, graph)
         ),
     )
     union = " UNION ".join(f"{{ {part} }}" for part in parts)
     return f"SELECT DISTINCT ?s ?fits ?links {{ {union} }}"
 
 
-def _led_to(values: str, graph: KnowledgeGraph) -> Iterator[str]:
-    """Yield queries for how often things are led to by the commonest predicates, in a sample."""
-    leading = [one for one in graph.profile.predicates if one.object_classes]
-    common = sorted(leading, key=lambda one: -one.triples)
-    for one in [one for one in common if one.iri not in _ASIDE][:_LEADING]:
-        sample = f"SELECT ?s ?o {{ {values} ?o <{one.iri}> ?s }} LIMIT {_SAMPLED}"
+def _build_incoming_link_queries(values: str, graph: KnowledgeGraph) -> Iterator[str]:
+    """Yield queries that count incoming links by the most common predicates, in a sample."""
+    object_predicates = [
+        predicate for predicate in graph.profile.predicates if predicate.object_classes
+    ]
+    common = sorted(object_predicates, key=lambda predicate: -predicate.triples)
+    for predicate in [
+        predicate for predicate in common if predicate.iri not in _IGNORED_PREDICATES
+    ][:_MAX_SAMPLED_PREDICATES]:
+        sample = f"SELECT ?s ?o {{ {values} ?o <{predicate.iri}> ?s }} LIMIT {_MAX_SAMPLED_ROWS}"
         yield f"SELECT ?s (COUNT(?o) AS ?links) {{ {{ {sample} }} }} GROUP BY ?s"
 
 
-def _holds(text: str, things: Sequence[Thing]) -> bool:
-    """Whether some thing has a name with a word of the text."""
-    said = {*tokens(text)}
-    return any(said & {*tokens(name)} for thing in things for name, _ in thing.names)
+def _has_shared_word(text: str, entities: Sequence[Thing]) -> bool:
+    """Return whether a thing has a name with a word of the text."""
+    words = {*tokens(text)}
+    return any(words & {*tokens(name)} for entity in entities for name, _ in entity.names)
 
 
-def _of_languages(things: Sequence[Thing], asked: str) -> tuple[str, ...]:
-    """Say in which languages the names that were found are, if none is that of the question."""
-    tags = {tag.partition("-")[0] for thing in things for _, tag in thing.names}
-    if not tags or tags & {"", "mul", asked}:
+def _describe_languages(entities: Sequence[Thing], language: str) -> tuple[str, ...]:
+    """Return a note on the languages of the names, if the question's is not among them."""
+    tags = {tag.partition("-")[0] for entity in entities for _, tag in entity.names}
+    if not tags or tags & {"", "mul", language}:
         return ()
     return (f"The names that the endpoint found are in {', '.join(sorted(tags))} only.",)
 
 
-def spans(linked: LinkedQuestion) -> tuple[Span, ...]:
-    """Return the stretches of words that may be a thing's name, the likeliest first, at most 12.
+def find_spans(linked: LinkedQuestion) -> tuple[WordSpan, ...]:
+    """Return the stretches of words that may name a thing, likeliest first, at most 12.
 
-    What is quoted, or in capitals within the question, comes first, the longer before the shorter.
-    Words of operators, numbers, and names of classes and predicates are no names by themselves.
+    Quotations and capitalized words within the question come first, longer before shorter. Operator
+    words, numbers, and names of classes and predicates are not names by themselves.
     """
-    reading, taken = linked.reading, _taken(linked)
-    shouted = reading.text.isupper()
-    likely: list[int] = []
+    reading, used = linked.reading, _find_used_tokens(linked)
+    is_all_capitals = reading.text.isupper()
+    weights: list[int] = []
     for at, token in enumerate(reading.tokens):
-        capital = token.capital and not shouted
+        is_capitalized = token.is_capitalized and not is_all_capitals
         if token.text[0].isdigit() and at:
-            likely.append(likely[-1])  # the number of a name: "Apollo 11"
-        elif token.quote is not None or (capital and at and at not in taken):
-            likely.append(_NAME)
-        elif at in taken or reading.is_stop(at):
-            likely.append(_WORD if capital and at else 0)
+            weights.append(weights[-1])  # the number of a name: "Apollo 11"
+        elif token.quote is not None or (is_capitalized and at and at not in used):
+            weights.append(_NAME_WEIGHT)
+        elif at in used or reading.is_stop(at):
+            weights.append(_WORD_WEIGHT if is_capitalized and at else 0)
         else:
-            likely.append(_WORD)
-    found: dict[Span, tuple[float, int]] = {}
-    for run in _runs(reading, likely):
+            weights.append(_WORD_WEIGHT)
+    ranks: dict[WordSpan, tuple[float, int]] = {}
+    for run in _find_runs(reading, weights):
         for first in range(run.first, run.end):
-            for end in range(first + 1, min(run.end, first + _LONGEST) + 1):
-                own = [one for one in likely[first:end] if one]
-                free = any(likely[at] and at not in taken for at in range(first, end))
-                if free and likely[first] and likely[end - 1]:
-                    found[Span(first, end)] = (sum(own) / len(own), len(own))
-    return tuple(sorted(found, key=lambda one: (*(-own for own in found[one]), one)))[:_TEXTS]
+            for end in range(first + 1, min(run.end, first + _MAX_SPAN_WORDS) + 1):
+                span_weights = [span for span in weights[first:end] if span]
+                has_free_word = any(weights[at] and at not in used for at in range(first, end))
+                if has_free_word and weights[first] and weights[end - 1]:
+                    ranks[WordSpan(first, end)] = (
+                        sum(span_weights) / len(span_weights),
+                        len(span_weights),
+                    )
+    return tuple(
+        sorted(ranks, key=lambda span: (*(-span_weights for span_weights in ranks[span]), span))
+    )[:_MAX_TEXTS]
 
 
-def _taken(linked: LinkedQuestion) -> frozenset[int]:
-    """The words that mean an operator, a number's unit, a class or a predicate."""
+def _find_used_tokens(linked: LinkedQuestion) -> frozenset[int]:
+    """Return the tokens of operators, units, classes and predicates."""
     reading = linked.reading
-    taken = {
-        at for one in detect_operators(reading, linked.scales).operators for at in one.positions
+    used = {
+        at for item in detect_operators(reading, linked.scales).operators for at in item.positions
     }
-    taken |= {at for one in reading.quantities for at in one.measured}
-    for one in linked.of(Kind.CLASS, Kind.PREDICATE):
-        if one.similarity > _WHOLE and one.quality > _WHOLE:
-            taken |= {*one.positions}
-    return frozenset(at for at in taken if reading.tokens[at].quote is None)
+    used |= {at for item in reading.quantities for at in item.positions_with_unit}
+    for item in linked.get_links(Kind.CLASS, Kind.PREDICATE):
+        if item.similarity > _FULL_NAME_SHARE and item.quality > _FULL_NAME_SHARE:
+            used |= {*item.positions}
+    return frozenset(at for at in used if reading.tokens[at].quote is None)
 
 
-def _runs(reading: TokenizedQuestion, likely: Sequence[int]) -> Iterator[Span]:
-    """The longest stretches of words that may be names; within capitals others may stand."""
+def _find_runs(reading: TokenizedQuestion, weights: Sequence[int]) -> Iterator[WordSpan]:
+    """Yield the longest stretches that may be names; function words may occur within capitals."""
     first = last = -1
-    for at, own in enumerate(likely):
-        if not own:
+    for at, weight in enumerate(weights):
+        if not weight:
             continue
-        if first < 0 or _parted(reading, likely, last, at):
+        if first < 0 or _is_separated(reading, weights, last, at):
             if first >= 0:
-                yield Span(first, last + 1)
+                yield WordSpan(first, last + 1)
             first = at
         last = at
     if first >= 0:
-        yield Span(first, last + 1)
+        yield WordSpan(first, last + 1)
 
 
-def _parted(reading: TokenizedQuestion, likely: Sequence[int], last: int, at: int) -> bool:
-    one, other = reading.tokens[last], reading.tokens[at]
-    gap = reading.text[one.end : other.start]
-    if one.quote != other.quote or any(mark in gap for mark in ",;?!()"):
+def _is_separated(reading: TokenizedQuestion, weights: Sequence[int], last: int, at: int) -> bool:
+    first, second = reading.tokens[last], reading.tokens[at]
+    gap = reading.text[first.end : second.start]
+    if first.quote != second.quote or any(mark in gap for mark in ",;?!()"):
         return True
     between = at - last - 1
-    return between > 0 and (between > _BETWEEN or min(likely[last], likely[at]) < _NAME)
+    return between > 0 and (
+        between > _MAX_FUNCTION_WORDS_BETWEEN or min(weights[last], weights[at]) < _NAME_WEIGHT
+    )
 
 
-async def _found(
+async def _search_names(
     search: NameSearch, endpoint: Asked, texts: Sequence[str], language: str
-) -> tuple[_Found, tuple[str, ...]]:
-    """The things of each text, remembered or asked for together, and why there are none if so."""
-    known = _KNOWN.setdefault(search, OrderedDict())
-    missing = [text for text in dict.fromkeys(texts) if (text, language) not in known]
+) -> tuple[_ThingsByText, tuple[str, ...]]:
+    """Return the things of each text, cached or queried together, and a note if it failed."""
+    cache = _CACHE.setdefault(search, OrderedDict())
+    missing = [text for text in dict.fromkeys(texts) if (text, language) not in cache]
     notes: tuple[str, ...] = ()
     try:
         if missing:
-            new = await search.search(endpoint, missing, languages=(language,), limit=_LIMIT)
-            known.update({(text, language): one for text, one in zip(missing, new, strict=True)})
+            results = await search.search(
+                endpoint, missing, languages=(language,), limit=_MAX_THINGS_PER_TEXT
+            )
+            cache.update(
+                {
+                    (text, language): entities
+                    for text, entities in zip(missing, results, strict=True)
+                }
+            )
     except (QueryError, ServiceError) as error:
         notes = (f"The endpoint's search for names failed: {error}",)
-    found = {text: known[text, language] for text in texts if (text, language) in known}
-    while len(known) > _KEPT:
-        known.popitem(last=False)
-    return found, notes
+    entities_by_text = {text: cache[text, language] for text in texts if (text, language) in cache}
+    while len(cache) > _MAX_CACHED_TEXTS:
+        cache.popitem(last=False)
+    return entities_by_text, notes
 
 
-def _of_longest(found: Mapping[Span, Sequence[Thing]], reading: TokenizedQuestion) -> list[Thing]:
-    """The things found, without those of a part of words that are wholly some thing's name."""
-    whole = [
+def _remove_partial_matches(
+    entities_by_span: Mapping[WordSpan, Sequence[Thing]], reading: TokenizedQuestion
+) -> list[Thing]:
+    """Return the things, without those of a part of words that are a thing's full name."""
+    full_names = [
         span
-        for span, things in found.items()
-        if any(_is_called(thing, span.of(reading)) for thing in things)
+        for span, entities in entities_by_span.items()
+        if any(_has_name(entity, span.get_text(reading)) for entity in entities)
     ]
     return [
-        thing
-        for span, things in found.items()
-        if not any(w.first <= span.first and span.end <= w.end and w != span for w in whole)
-        for thing in things
+        entity
+        for span, entities in entities_by_span.items()
+        if not any(
+            full_name.first <= span.first and span.end <= full_name.end and full_name != span
+            for full_name in full_names
+        )
+        for entity in entities
     ]
 
 
-def _is_called(thing: Thing, text: str) -> bool:
-    said = tokens(text)
-    return any(tokens(name) == said for name, _ in thing.names)
+def _has_name(entity: Thing, text: str) -> bool:
+    words = tokens(text)
+    return any(tokens(name) == words for name, _ in entity.names)

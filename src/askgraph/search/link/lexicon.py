@@ -1,19 +1,15 @@
-"""The lexicon: words akin besides in spelling, and those of them that a graph's own names have.
+"""The lexicon: related words beyond spelling, limited to words of a graph's own names.
 
-English ones are distilled from WordNet (`tools/make_lexicon.py`; licence beside the file), in the
-package as sorted text, one line a word. It is mapped into memory and bisected, never read as a
-whole: a look-up touches a few dozen lines. Words are stems, as the index of names has them.
+English words are distilled from WordNet (`tools/make_lexicon.py`; licence beside the file), in the
+package as sorted text, one line per word. The file is memory-mapped and bisected, never loaded: a
+look-up reads a few dozen lines. Words are stems, as in the index of names.
 
     deep +8depth s6abysmal …        a letter for the relation, a digit for the weight, the word
 
-It has far more relatives of a word than one graph has names: only those that occur in the names of
-its classes and predicates count; peoples and codes of countries count in names of things. An
-adjective that no list has, as in "the most profitable", lies on a scale that a noun names: it is an
-operator only if the graph's own names have that noun.
-
-Short forms need no list: one is a word of the graph's own names that is no word otherwise, begins
-with the same letter and keeps letters of the long one in their order. Initials stand for words in a
-row. US and WHO in capitals are abbreviations, not pronouns; F and M may be codes for words.
+It has far more relatives of a word than a graph has names: only those in names of classes and
+predicates count; peoples and country codes count in names of things. An adjective missing from the
+word lists, as in "the most profitable", has a scale with a noun: it is an operator only if the
+graph's own names contain that noun.
 """
 
 import mmap
@@ -29,21 +25,21 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from askgraph.deadline import in_time
+from askgraph.deadline import limit_to_deadline
 from askgraph.index.names import Kind, Name, NameIndex, name_tokens
-from askgraph.search.tokenize import Token, TokenizedQuestion
+from askgraph.search.tokenize import QuestionToken, TokenizedQuestion
 from askgraph.search.tokenize.word_lists import (
     LANGUAGES,
-    Code,
+    DataCode,
     Measure,
-    countries,
-    shared_words,
-    word_list,
+    get_shared_words,
+    get_word_list,
+    load_countries,
 )
 
 LEXICON: Final = Path(__file__).with_name("wordnet.txt")  # the lexicon's file
 LICENCE: Final = Path(__file__).with_name("wordnet-licence.txt")
-"""The licence of WordNet, which the file is made from."""
+"""The licence of WordNet, the source of the file."""
 LANGUAGE: Final = "en"  # the language of its words
 
 _RELATIONS: Final = {
@@ -56,8 +52,9 @@ _RELATIONS: Final = {
     "+": "more",
     "-": "less",
 }
-"""Relations by letter: `doer` leads from a verb to who does it, `more` and `less` from an adjective
-to the noun of its scale."""
+"""Relations by letter: `doer` leads from a verb to its agent, `more` and `less` from an adjective
+to the noun of its scale.
+"""
 _BASE: Final = "="  # the letter of an irregular form, which leads to the word that it is of
 _ENDINGS: Final = (
     ("ied", "y"),
@@ -71,13 +68,13 @@ _ENDINGS: Final = (
     ("ly", ""),
     ("e", ""),
 )
-"""Endings of English words, and what stands in their place in the word that they are of."""
-_SHORTEST: Final = 3
+"""Endings of English words, and their replacements in the base form."""
+_MIN_BASE_LENGTH: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Relative:
-    """A word (or several) akin to another: the relation, and between 0 and 1 how near it is."""
+class RelatedWord:
+    """One or more words related to another: the relation, and its closeness from 0 to 1."""
 
     how: str
     words: tuple[str, ...]
@@ -85,17 +82,17 @@ class Relative:
 
 
 @lru_cache(maxsize=4096)
-def relatives(word: str) -> tuple[Relative, ...]:
-    """Return the relatives of a stem, or of the words that it is a form of; nearest first.
+def find_related_words(word: str) -> tuple[RelatedWord, ...]:
+    """Return the words related to a stem, or to its base forms; nearest first.
 
-    >>> [one.words for one in relatives("deep") if one.how == "more"][0]
+    >>> [related.words for related in find_related_words("deep") if related.how == "more"][0]
     ('deepness',)
     """
     best: dict[tuple[str, tuple[str, ...]], float] = {}
-    for base in bases(word):
-        for cell in _line(base):
+    for base in find_base_forms(word):
+        for cell in _read_line(base):
             if not cell.startswith(_BASE):
-                relative = Relative(
+                relative = RelatedWord(
                     _RELATIONS[cell[0]], tuple(cell[2:].split("_")), int(cell[1]) / 10
                 )
                 key = relative.how, relative.words
@@ -103,49 +100,55 @@ def relatives(word: str) -> tuple[Relative, ...]:
                     best[key] = max(best.get(key, 0.0), relative.weight)
         if base != word:
             best["derivation", (base,)] = 1.0
-    found = [Relative(how, words, weight) for (how, words), weight in best.items()]
-    return tuple(sorted(found, key=lambda one: (-one.weight, one.how, one.words)))
+    related = [RelatedWord(how, words, weight) for (how, words), weight in best.items()]
+    return tuple(
+        sorted(related, key=lambda relative: (-relative.weight, relative.how, relative.words))
+    )
 
 
 @lru_cache(maxsize=16_384)
-def bases(word: str) -> tuple[str, ...]:
-    """Return the words of the lexicon that a stem is a form of, itself first if it is one.
+def find_base_forms(word: str) -> tuple[str, ...]:
+    """Return the base forms of a stem in the lexicon, first itself if it is one.
 
-    >>> bases("donated")
+    >>> find_base_forms("donated")
     ('donate',)
     """
-    line = _line(word)
-    own = [word] if any(not cell.startswith(_BASE) for cell in line) else []
+    line = _read_line(word)
+    own_forms = [word] if any(not cell.startswith(_BASE) for cell in line) else []
     irregular = [cell[2:] for cell in line if cell.startswith(_BASE)]
     regular = (
-        [] if own and not irregular and not word.endswith(("ed", "ing")) else list(_regular(word))
+        []
+        if own_forms and not irregular and not word.endswith(("ed", "ing"))
+        else list(_strip_endings(word))
     )
-    return tuple(dict.fromkeys((*own, *irregular, *(one for one in regular if _line(one)))))
+    return tuple(
+        dict.fromkeys((*own_forms, *irregular, *(base for base in regular if _read_line(base))))
+    )
 
 
-def _regular(word: str) -> Iterator[str]:
-    for ending, put in _ENDINGS:
+def _strip_endings(word: str) -> Iterator[str]:
+    for ending, replacement in _ENDINGS:
         start = word.removesuffix(ending)
-        if start == word or len(start) < _SHORTEST - len(put):
+        if start == word or len(start) < _MIN_BASE_LENGTH - len(replacement):
             continue
-        yield start + put
-        if not put and start[-1] == start[-2:-1] and start[-1] not in "aeiou":
+        yield start + replacement
+        if not replacement and start[-1] == start[-2:-1] and start[-1] not in "aeiou":
             yield start[:-1]
 
 
 @lru_cache(maxsize=16_384)
-def _line(word: str) -> tuple[str, ...]:
-    """The cells of a word's line, none if it has no line."""
-    wanted, text = word.encode() + b" ", _mapped()
+def _read_line(word: str) -> tuple[str, ...]:
+    """Return the cells of a word's line, empty if it has no line."""
+    prefix, text = word.encode() + b" ", _open_lexicon()
     low, high = 0, len(text)
     while low < high:
         middle = (low + high) // 2
         start = text.rfind(b"\n", low, middle) + 1 or low
         end = text.find(b"\n", middle)
-        key = text[start : start + len(wanted)]
-        if key == wanted:
-            return tuple(text[start + len(wanted) : end].decode().split(" "))
-        if key < wanted:
+        key = text[start : start + len(prefix)]
+        if key == prefix:
+            return tuple(text[start + len(prefix) : end].decode().split(" "))
+        if key < prefix:
             low = end + 1
         else:
             high = start
@@ -153,21 +156,21 @@ def _line(word: str) -> tuple[str, ...]:
 
 
 @cache
-def _mapped() -> mmap.mmap:
+def _open_lexicon() -> mmap.mmap:
     with LEXICON.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-_INITIALS: Final = range(3, 6)  # names of so many words are called by their initials
-Meant = tuple[int, float, str]
-"""A word of the index that is meant, by its number, how well it fits, and how it is related."""
-SCHEMA_ONLY: Final = frozenset(
+_INITIALED_WORD_COUNTS: Final = range(3, 6)  # names of so many words are called by their initials
+WordMatch = tuple[int, float, str]
+"""The number of a word in the index, how well it matches, and how it is related."""
+SCHEMA_ONLY_MATCHES: Final = frozenset(
     ("derivation", "doer", "hypernym", "hyponym", "near", "short", "initials")
 )
-"""Relations that hold in names of classes and predicates alone."""
-AKIN: Final = frozenset(("synonym", "near", "hypernym", "hyponym"))
-"""Relations between words that do not share a root."""
-_BEST: Final = {
+"""Relations valid only in names of classes and predicates."""
+UNRELATED_ROOT_MATCHES: Final = frozenset(("synonym", "near", "hypernym", "hyponym"))
+"""Relations between words of different roots."""
+_MAX_RELATION_SCORES: Final = {
     "synonym": 0.74,
     "derivation": 0.66,
     "doer": 0.6,
@@ -175,8 +178,8 @@ _BEST: Final = {
     "hyponym": 0.56,
     "demonym": 0.85,
 }
-"""The quality of the nearest relatives; `more` and `less` are about scales, not about names."""
-_LEAST: Final = {
+"""Quality of the nearest relatives; `more` and `less` apply to scales, not to names."""
+_MIN_RELATION_WEIGHTS: Final = {
     "synonym": 0.4,
     "derivation": 0.4,
     "doer": 0.4,
@@ -184,212 +187,240 @@ _LEAST: Final = {
     "hyponym": 0.55,
     "demonym": 0.0,
 }
-"""The weight of relatives at least."""
-_NAMING: Final = frozenset(("synonym", "derivation", "doer", "hypernym", "hyponym"))
-"""Relations in which a word may name a class or predicate."""
-_FARTHEST: Final = 0.6  # what is left of it for the farthest
-_CODE: Final = 0.83
-"""The quality of a country's other names and codes: all of a name, never a part of one."""
-_EQUAL: Final = 1e-3  # between rarities that are taken for equal
-_MOST = 4  # so many relatives of one word at most that a graph's names have
-_ON_SCALE = 0.3  # the weight below which a noun is not that of the scale
+"""Minimum weight of relatives."""
+_NAME_RELATIONS: Final = frozenset(("synonym", "derivation", "doer", "hypernym", "hyponym"))
+"""Relations by which a word may name a class or predicate."""
+_FARTHEST_FACTOR: Final = 0.6  # what is left of it for the farthest
+_COUNTRY_CODE_SCORE: Final = 0.83
+"""Quality of a country's other names and codes: always a full name, never a part of one."""
+_MAX_RARITY_DIFFERENCE: Final = 1e-3  # between rarities that are taken for equal
+_MAX_RELATED_WORDS = 4  # so many relatives of one word at most that a graph's names have
+_MIN_SCALE_WEIGHT = 0.3  # the weight below which a noun is not that of the scale
 
 
 @dataclass(frozen=True)
 class SchemaWords:
-    """The words of the names of classes and predicates, by their numbers in an index.
+    """The words in names of classes and predicates, by their numbers in an index.
 
-    `bent` are those that are forms of another word, by that one; `short` all that may be short for
-    something, by their first letter, with whether the lexicon has each; `initialled` the words
-    of longer names by their initials.
+    Attributes:
+        numbers: all of them.
+        inflected: forms of another word, by that word.
+        short: possible abbreviations by first letter: number, word, whether the lexicon has it.
+        initials: the words of longer names, by their initials.
     """
 
     numbers: frozenset[int]
-    bent: Mapping[str, tuple[int, ...]]
+    inflected: Mapping[str, tuple[int, ...]]
     short: Mapping[str, tuple[tuple[int, str, bool], ...]]
-    initialled: Mapping[str, tuple[tuple[int, ...], ...]]
+    initials: Mapping[str, tuple[tuple[int, ...], ...]]
 
 
-_SHARE = 0.2  # the names of a large schema are read until this share of a question's time is gone
-_kept: WeakKeyDictionary[NameIndex, SchemaWords] = WeakKeyDictionary()
+_TIME_SHARE = (
+    0.2  # the names of a large schema are read until this share of a question's time is gone
+)
+_schema_words: WeakKeyDictionary[NameIndex, SchemaWords] = WeakKeyDictionary()
 
 
-def schema_words(index: NameIndex) -> SchemaWords:
-    """Return the words of an index's classes and predicates; they are worked out once.
+def get_schema_words(index: NameIndex) -> SchemaWords:
+    """Return the words of an index's classes and predicates, computed once.
 
-    Of very many names those that a share of the time is enough for, and the next question anew.
+    With very many names, it returns the words read within a share of the time limit, and starts
+    again at the next question.
     """
-    if index in _kept:
-        return _kept[index]
-    found, whole = _found(index)
-    if whole:
-        _kept[index] = found
-    return found
+    if index in _schema_words:
+        return _schema_words[index]
+    words, is_complete = _collect_schema_words(index)
+    if is_complete:
+        _schema_words[index] = words
+    return words
 
 
-def _found(index: NameIndex) -> tuple[SchemaWords, bool]:
-    """The words, and whether they are all."""
-    ours = np.isin(index.kinds, (int(Kind.CLASS), int(Kind.PREDICATE)))
-    bent: dict[str, list[int]] = defaultdict(list)
+def _collect_schema_words(index: NameIndex) -> tuple[SchemaWords, bool]:
+    """Return the words, and whether they are complete."""
+    is_schema = np.isin(index.kinds, (int(Kind.CLASS), int(Kind.PREDICATE)))
+    inflected: dict[str, list[int]] = defaultdict(list)
     short: dict[str, list[tuple[int, str, bool]]] = defaultdict(list)
-    initialled: dict[str, dict[tuple[int, ...], None]] = defaultdict(dict)
+    initials: dict[str, dict[tuple[int, ...], None]] = defaultdict(dict)
     numbers: set[int] = set()
-    for at in (names := in_time(np.flatnonzero(ours).tolist(), share=_SHARE)):
+    for at in (names := limit_to_deadline(np.flatnonzero(is_schema).tolist(), share=_TIME_SHARE)):
         words = name_tokens(index.name(at).text)
-        found = tuple(n for word in words if (n := index.word_id(word)) is not None)
-        numbers.update(found)
-        if len(found) in _INITIALS:
-            initialled["".join(word[0] for word in words)][found] = None
-    for number in (listed := in_time(sorted(numbers), share=_SHARE)):
+        word_numbers = tuple(n for word in words if (n := index.word_id(word)) is not None)
+        numbers.update(word_numbers)
+        if len(word_numbers) in _INITIALED_WORD_COUNTS:
+            initials["".join(word[0] for word in words)][word_numbers] = None
+    for number in (timed := limit_to_deadline(sorted(numbers), share=_TIME_SHARE)):
         word = index.listed[number]
-        if not word.isalpha() or word in _functional():
+        if not word.isalpha() or word in _load_function_words():
             continue
-        known = bases(word) if word.isascii() else ()
-        for base in known:
+        base_forms = find_base_forms(word) if word.isascii() else ()
+        for base in base_forms:
             if base != word:
-                bent[base].append(number)
+                inflected[base].append(number)
         if len(word) > 1:
-            short[word[0]].append((number, word, bool(known)))
+            short[word[0]].append((number, word, bool(base_forms)))
     all_words = SchemaWords(
         frozenset(numbers),
-        {base: tuple(some) for base, some in bent.items()},
-        {letter: tuple(some) for letter, some in short.items()},
-        {letters: tuple(some) for letters, some in initialled.items()},
+        {base: tuple(group) for base, group in inflected.items()},
+        {letter: tuple(group) for letter, group in short.items()},
+        {letters: tuple(group) for letters, group in initials.items()},
     )
-    return all_words, not (names.cut or listed.cut)
+    return all_words, not (names.is_cut or timed.is_cut)
 
 
 @cache
-def _functional() -> frozenset[str]:
-    return frozenset().union(*shared_words().stop.values())
+def _load_function_words() -> frozenset[str]:
+    return frozenset().union(*get_shared_words().stop_words.values())
 
 
-def is_listed(word: str) -> bool:
-    """Return whether a word has synonyms in the lists of any language."""
-    return word in _listed()
+def is_listed_synonym(word: str) -> bool:
+    """Return whether a word has synonyms in the word lists of any language."""
+    return word in _load_listed_synonyms()
 
 
 @cache
-def _listed() -> frozenset[str]:
-    return frozenset(word for code in LANGUAGES for word in word_list(code).synonyms)
+def _load_listed_synonyms() -> frozenset[str]:
+    return frozenset(word for code in LANGUAGES for word in get_word_list(code).synonyms)
 
 
-def akin(word: str, index: NameIndex) -> Iterator[Meant]:
-    """Yield what the lexicon says a word may mean among the names of classes and predicates."""
-    schema = schema_words(index)
-    found: dict[int, tuple[float, str]] = {}
-    for relative in relatives(word):
+def find_related_matches(word: str, index: NameIndex) -> Iterator[WordMatch]:
+    """Yield words in names of classes and predicates that the lexicon relates to a word."""
+    schema = get_schema_words(index)
+    matches: dict[int, tuple[float, str]] = {}
+    for relative in find_related_words(word):
         how = relative.how
-        if how not in _NAMING or relative.weight < _LEAST[how]:
+        if how not in _NAME_RELATIONS or relative.weight < _MIN_RELATION_WEIGHTS[how]:
             continue
-        quality = _BEST[how] * (_FARTHEST + (1 - _FARTHEST) * relative.weight)
-        for number in _occurring(relative.words, index, schema):
-            if quality > found.get(number, (0.0, ""))[0]:
-                found[number] = quality, how
-    own = index.word_id(word)
-    nearest = sorted(found.items(), key=lambda item: (-item[1][0], item[0]))
-    for number, (quality, how) in nearest[:_MOST]:
-        if number != own:
+        quality = _MAX_RELATION_SCORES[how] * (
+            _FARTHEST_FACTOR + (1 - _FARTHEST_FACTOR) * relative.weight
+        )
+        for number in _find_occurrences(relative.words, index, schema):
+            if quality > matches.get(number, (0.0, ""))[0]:
+                matches[number] = quality, how
+    own_number = index.word_id(word)
+    nearest = sorted(matches.items(), key=lambda item: (-item[1][0], item[0]))
+    for number, (quality, how) in nearest[:_MAX_RELATED_WORDS]:
+        if number != own_number:
             yield number, quality, "near" if how == "synonym" else how
 
 
-def of_countries(word: str, index: NameIndex) -> Iterator[Meant]:
-    """Yield the words of a country's names and codes for its people or for another of its names."""
-    named = [(one.words, _BEST["demonym"]) for one in relatives(word) if one.how == "demonym"]
-    sets = _countries()
-    for words, quality in (*named, ((word,), 0.0)):
-        found = [index.word_id(part) for part in words] if quality else []
-        if found and None not in found:
-            yield from ((number, quality, "demonym") for number in found if number is not None)
-        for other in sets.get(words, ()):
-            numbers = [index.word_id(part) for part in other] if other != words else [None]
+def find_country_matches(word: str, index: NameIndex) -> Iterator[WordMatch]:
+    """Yield words of a country's names and codes for its people or another of its names."""
+    demonyms = [
+        (related.words, _MAX_RELATION_SCORES["demonym"])
+        for related in find_related_words(word)
+        if related.how == "demonym"
+    ]
+    sets = _index_countries()
+    for words, quality in (*demonyms, ((word,), 0.0)):
+        numbers_of_country = [index.word_id(part) for part in words] if quality else []
+        if numbers_of_country and None not in numbers_of_country:
+            yield from (
+                (number, quality, "demonym") for number in numbers_of_country if number is not None
+            )
+        for name in sets.get(words, ()):
+            numbers = [index.word_id(part) for part in name] if name != words else [None]
             if None not in numbers:
-                yield from ((number, _CODE, "code") for number in numbers if number is not None)
+                yield from (
+                    (number, _COUNTRY_CODE_SCORE, "code")
+                    for number in numbers
+                    if number is not None
+                )
 
 
-def is_told(word: str, other: str) -> bool:
-    """Return whether the lexicon says that a word may stand for another in a name."""
+def is_related(first: str, second: str) -> bool:
+    """Return whether the lexicon allows a word to stand for another in a name."""
     return any(
-        one.words == (other,) and one.how in _NAMING and one.weight >= _LEAST[one.how]
-        for one in relatives(word)
+        related.words == (second,)
+        and related.how in _NAME_RELATIONS
+        and related.weight >= _MIN_RELATION_WEIGHTS[related.how]
+        for related in find_related_words(first)
     )
 
 
-def is_name(word: str, index: NameIndex) -> bool:
-    """Return whether a word is all of the name of something."""
+def is_full_name(word: str, index: NameIndex) -> bool:
+    """Return whether a word is the full name of anything."""
     number = index.word_id(word)
     if number is None:
         return False
-    alone = np.abs(index.lengths[index.bearing(number)] - index.rarity_of(number)) < _EQUAL
-    return bool(alone.any())
+    is_only_word = (
+        np.abs(index.lengths[index.bearing(number)] - index.rarity_of(number))
+        < _MAX_RARITY_DIFFERENCE
+    )
+    return bool(is_only_word.any())
 
 
-def _occurring(words: tuple[str, ...], index: NameIndex, schema: SchemaWords) -> Iterator[int]:
+def _find_occurrences(
+    words: tuple[str, ...], index: NameIndex, schema: SchemaWords
+) -> Iterator[int]:
     numbers = [index.word_id(word) for word in words]
     if schema.numbers.issuperset(numbers):
         yield from (number for number in numbers if number is not None)
     if len(words) == 1:
-        yield from schema.bent.get(words[0], ())
+        yield from schema.inflected.get(words[0], ())
 
 
 @lru_cache(maxsize=1)
-def _countries() -> Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """The names and codes of each country, by each of them."""
-    found: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
-    for names in countries():
-        found |= dict.fromkeys(names, names)
-    return found
+def _index_countries() -> Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the names and codes of each country, by each of them."""
+    names_by_name: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
+    for names in load_countries():
+        names_by_name |= dict.fromkeys(names, names)
+    return names_by_name
 
 
-def scales(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tuple[int, Measure]]:
-    """Yield comparatives and superlatives of a question that its lists lack, with their places."""
+def detect_scales(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tuple[int, Measure]]:
+    """Yield comparatives and superlatives missing from the word lists, with their positions."""
     if reading.language != LANGUAGE:
         return
     for at in range(len(reading.tokens)):
-        for degree, adjective, last, up in _degrees(reading, at):
-            schema = schema_words(index).numbers
+        for degree, adjective, last, is_upward in _parse_degrees(reading, at):
+            schema = get_schema_words(index).numbers
             nouns = [
-                one
-                for one in relatives(adjective)
-                if one.how in ("more", "less")
-                and one.weight >= _ON_SCALE
-                and index.word_id(one.words[0]) in schema
+                related
+                for related in find_related_words(adjective)
+                if related.how in ("more", "less")
+                and related.weight >= _MIN_SCALE_WEIGHT
+                and index.word_id(related.words[0]) in schema
             ]
             if not nouns:
                 measure = None
             else:
-                way = nouns[0].how
-                measures = tuple(one.words[0] for one in nouns if one.how == way)
-                phrase = reading.folded[at : last + 1]
-                measure = Measure(phrase, degree, up == (way == "more"), measures, ())
+                direction = nouns[0].how
+                measures = tuple(related.words[0] for related in nouns if related.how == direction)
+                phrase = reading.folded_words[at : last + 1]
+                measure = Measure(phrase, degree, is_upward == (direction == "more"), measures, ())
             if measure is not None:
                 yield at, measure
 
 
-def _degrees(reading: TokenizedQuestion, at: int) -> Iterator[tuple[str, str, int, bool]]:
-    """The degree of an adjective at a token, its plain form, where it ends, and if it is much."""
-    words, degrees = reading.folded, reading.words.degrees
-    listed = (measure.phrase for measure in reading.words.adjectives.get(words[at], ()))
-    if reading.tokens[at].quote is not None or any(reading.says(one, at) for one in listed):
+def _parse_degrees(reading: TokenizedQuestion, at: int) -> Iterator[tuple[str, str, int, bool]]:
+    """Yield the degree of an adjective, its base form, its last token, and its direction."""
+    words, degrees = reading.folded_words, reading.word_list.degrees
+    listed_phrases = (
+        measure.phrase for measure in reading.word_list.measures_by_first_word.get(words[at], ())
+    )
+    if reading.tokens[at].quote is not None or any(
+        reading.has_phrase_at(phrase, at) for phrase in listed_phrases
+    ):
         return
-    for name, degree, up in (
+    for name, degree, is_upward in (
         ("more", "comparative", True),
         ("less", "comparative", False),
         ("most", "superlative", True),
         ("least", "superlative", False),
     ):
         if words[at] in degrees[name] and at + 1 < len(words) and not reading.is_stop(at + 1):
-            yield degree, words[at + 1], at + 1, up
+            yield degree, words[at + 1], at + 1, is_upward
     for degree in ("comparative", "superlative"):
         for ending in degrees[degree]:
             start = words[at].removesuffix(ending)
             if start != words[at] and len(start) > 2:
-                for plain in _plain(start):
-                    yield degree, plain, at, True
+                for base in _restore_base_forms(start):
+                    yield degree, base, at, True
 
 
-def _plain(start: str) -> Iterator[str]:
-    """The adjectives that an ending may have been put to: heavi- of heavy, larg- of large."""
+def _restore_base_forms(start: str) -> Iterator[str]:
+    """Yield possible base forms without an ending: heavi- of heavy, larg- of large."""
     yield start
     yield f"{start}e"
     if start[-1] == "i":
@@ -398,165 +429,185 @@ def _plain(start: str) -> Iterator[str]:
         yield start[:-1]
 
 
-SHORTENED: Final = frozenset(("short", "initials"))
-"""Relations between a word and what is left of it."""
-_PREFIX: Final = 0.78  # the quality of the first letters of a word, three or more of them
-_SKELETON: Final = 0.72  # the same of its consonants, or of some letters up to the last
-_TWO: Final = 0.62  # the same of its first and one more consonant
-_KNOWN: Final = 0.62  # the same of the first four or more letters if they are a word, too
-_INITIAL_LETTERS: Final = 0.72
-_LONG = 4  # a word that is shortened has so many letters at least
-_WORDS = 5  # so many words have initials at most
+ABBREVIATION_MATCHES: Final = frozenset(("short", "initials"))
+"""Kinds of matches between a word and its abbreviation."""
+_PREFIX_SCORE: Final = 0.78  # the quality of the first letters of a word, three or more of them
+_SKELETON_SCORE: Final = 0.72  # the same of its consonants, or of some letters up to the last
+_TWO_LETTER_SCORE: Final = 0.62  # the same of its first and one more consonant
+_KNOWN_WORD_SCORE: Final = (
+    0.62  # the same of the first four or more letters if they are a word, too
+)
+_INITIALS_SCORE: Final = 0.72
+_MIN_FULL_WORD_LENGTH = 4  # a word that is shortened has so many letters at least
+_MAX_INITIALED_WORDS = 5  # so many words have initials at most
 _VOWELS = frozenset("aeiouy")
-_MOST_INITIALS = 20  # so many texts at most are one code, written otherwise
+_MAX_CODE_TEXTS = 20  # so many texts at most are one code, written otherwise
 _WORD = re.compile(r"[^\W\d_]+")
-_LONGEST = 5  # letters of an abbreviation at most
+_MAX_ABBREVIATION_LENGTH = 5  # letters of an abbreviation at most
 _AFTER_LETTERS = "{"  # sorts after all letters without accents
-_ALIKE = 50  # so many names that hold a word are looked at for how they write it
+_MAX_INSPECTED_NAMES = 50  # so many names that hold a word are looked at for how they write it
 
 
-def abbreviations(word: str, index: NameIndex) -> Iterator[Meant]:
-    """Yield the words of names of classes and predicates that a word may be shortened to."""
-    if len(word) < _LONG:
+def find_abbreviations(word: str, index: NameIndex) -> Iterator[WordMatch]:
+    """Yield the words in names of classes and predicates that may abbreviate a word."""
+    if len(word) < _MIN_FULL_WORD_LENGTH:
         return
-    for number, short, known in schema_words(index).short.get(word[0], ()):
-        if 2 <= len(short) <= len(word) - 2 or (len(short) == 3 and len(word) == _LONG):
-            quality = _likeness(word, short, known)
+    for number, short, is_known in get_schema_words(index).short.get(word[0], ()):
+        if 2 <= len(short) <= len(word) - 2 or (
+            len(short) == 3 and len(word) == _MIN_FULL_WORD_LENGTH
+        ):
+            quality = _score_abbreviation(word, short, is_known)
             if quality:
                 yield number, quality, "short"
 
 
-def _likeness(word: str, short: str, known: bool) -> float:
-    """How well a short form fits a word; 0 if it is none of it."""
-    begins = word.startswith(short) and len(short) >= 3
-    if not begins and (known or not _keeps_order(word, short)):
+def _score_abbreviation(word: str, short: str, is_known: bool) -> float:
+    """Return the quality of an abbreviation of a word, 0 if it is not one."""
+    is_prefix = word.startswith(short) and len(short) >= 3
+    if not is_prefix and (is_known or not _has_letters_in_order(word, short)):
         return 0.0
-    known = known or is_listed(short)
-    if begins:
-        return (_KNOWN if len(short) > 3 else 0.0) if known else _PREFIX
-    if known:
+    is_known = is_known or is_listed_synonym(short)
+    if is_prefix:
+        return (_KNOWN_WORD_SCORE if len(short) > 3 else 0.0) if is_known else _PREFIX_SCORE
+    if is_known:
         return 0.0
-    last = word[-1] == short[-1]
+    has_same_end = word[-1] == short[-1]
     skeleton = "".join(letter for letter in word[1:] if letter not in _VOWELS)
-    bones = "".join(letter for letter in short[1:] if letter not in _VOWELS)
+    short_skeleton = "".join(letter for letter in short[1:] if letter not in _VOWELS)
     if len(short) == 2:
-        return _TWO if bones and (last or skeleton.startswith(bones)) else 0.0
-    leading = skeleton.startswith(bones) or _single(skeleton).startswith(_single(bones))
-    return _SKELETON if bones and (last or leading) else 0.0
+        return (
+            _TWO_LETTER_SCORE
+            if short_skeleton and (has_same_end or skeleton.startswith(short_skeleton))
+            else 0.0
+        )
+    has_same_start = skeleton.startswith(short_skeleton) or _remove_double_letters(
+        skeleton
+    ).startswith(_remove_double_letters(short_skeleton))
+    return _SKELETON_SCORE if short_skeleton and (has_same_end or has_same_start) else 0.0
 
 
-def _keeps_order(word: str, short: str) -> bool:
+def _has_letters_in_order(word: str, short: str) -> bool:
     letters = iter(word)
     return all(letter in letters for letter in short)
 
 
-def _single(text: str) -> str:
-    """A text without letters that double the one before."""
+def _remove_double_letters(text: str) -> str:
+    """Remove letters that repeat the previous one."""
     return "".join(b for a, b in zip(" " + text, text, strict=False) if a != b)
 
 
-def initials(
+def find_initials(
     reading: TokenizedQuestion, at: int, free: Container[int], index: NameIndex
-) -> Iterator[tuple[int, Meant]]:
-    """Yield the words of names whose letters some words from a place on begin with, with places.
+) -> Iterator[tuple[int, WordMatch]]:
+    """Yield words of names that are the initials of words from a token on, with their positions.
 
-    Function words between may count or not: "date of birth" is DOB or DB. Words of content must
-    be `free` of an operator.
+    Function words between may count or not: "date of birth" is DOB or DB.
+
+    Args:
+        reading: the tokenized question.
+        at: the first token.
+        free: the tokens outside operators; content words must be among them.
+        index: the names.
     """
-    words = reading.folded
-    listed = schema_words(index).short.get(words[at][0], ())
-    short = {word: number for number, word, known in listed if not known and len(word) > 2}
-    places = range(at, min(at + _WORDS, len(words)) if short else at)
-    content = [place for place in places if not reading.is_stop(place)]
+    words = reading.folded_words
+    short_words = get_schema_words(index).short.get(words[at][0], ())
+    short = {
+        word: number for number, word, is_known in short_words if not is_known and len(word) > 2
+    }
+    positions = range(at, min(at + _MAX_INITIALED_WORDS, len(words)) if short else at)
+    content = [position for position in positions if not reading.is_stop(position)]
     for end in content:
         if end not in free:
             return
-        for taken in {tuple(range(at, end + 1)), tuple(p for p in content if p <= end)}:
-            letters = "".join(words[place][0] for place in taken)
-            if taken[0] == at and letters in short and not is_listed(letters):
-                for place in taken:
-                    quality = 1.0 if reading.is_stop(place) else _INITIAL_LETTERS
-                    yield place, (short[letters], quality, "initials")
+        for initialed in {tuple(range(at, end + 1)), tuple(p for p in content if p <= end)}:
+            letters = "".join(words[position][0] for position in initialed)
+            if initialed[0] == at and letters in short and not is_listed_synonym(letters):
+                for position in initialed:
+                    quality = 1.0 if reading.is_stop(position) else _INITIALS_SCORE
+                    yield position, (short[letters], quality, "initials")
 
 
-def initialism(word: str, index: NameIndex) -> Iterator[Meant]:
-    """Yield the words of a name of a class or predicate whose initials a word is: GPA, DOB."""
-    for numbers in schema_words(index).initialled.get(word, ()):
-        yield from ((number, _INITIAL_LETTERS, "initials") for number in numbers)
+def expand_initials(word: str, index: NameIndex) -> Iterator[WordMatch]:
+    """Yield the words of a class's or predicate's name with these initials: GPA, DOB."""
+    for numbers in get_schema_words(index).initials.get(word, ()):
+        yield from ((number, _INITIALS_SCORE, "initials") for number in numbers)
 
 
-def coded(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tuple[int, Name, str]]:
-    """Yield the texts of a graph that are codes for words of a question.
+def find_codes(reading: TokenizedQuestion, index: NameIndex) -> Iterator[tuple[int, Name, str]]:
+    """Yield literals of a graph that are codes for words of a question.
 
-    With each comes the word's token, and the table of the code.
+    Yields:
+        The word's token, the literal's name, and the table of the code.
     """
     for at, token in enumerate(reading.tokens):
         if token.quote is None:
-            for code in shared_words().codes:
-                if token.stem in code.said:
-                    yield from ((at, name, code.table) for name in _spellings(code, index))
+            for code in get_shared_words().codes:
+                if token.stem in code.word_stems:
+                    yield from ((at, name, code.table) for name in _find_spellings(code, index))
 
 
-def _spellings(code: Code, index: NameIndex) -> Iterator[Name]:
-    for held in sorted(code.held):
-        word = index.word_id(held)
+def _find_spellings(code: DataCode, index: NameIndex) -> Iterator[Name]:
+    for text in sorted(code.data_texts):
+        word = index.word_id(text)
         if word is None:
             continue
-        bearing = index.bearing(word)
-        values = bearing[index.kinds[bearing] == Kind.VALUE]
-        for number in values[np.argsort(index.lengths[values])][:_MOST_INITIALS].tolist():
+        names_with_word = index.bearing(word)
+        values = names_with_word[index.kinds[names_with_word] == Kind.VALUE]
+        for number in values[np.argsort(index.lengths[values])][:_MAX_CODE_TEXTS].tolist():
             name = index.name(number)
-            if name_tokens(name.text) == (held,):
+            if name_tokens(name.text) == (text,):
                 yield name
 
 
-def with_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
-    """Return a reading that knows which of its words in capitals are no function words.
+def detect_abbreviations(reading: TokenizedQuestion, index: NameIndex) -> TokenizedQuestion:
+    """Return a question with its words in capitals marked that are not function words.
 
-    Such a word is a pronoun otherwise, or stands in capitals in a name of the graph, too; in a
-    question all in capitals nothing can be told.
+    Such a word would be a pronoun otherwise, or is also in capitals in a name of the graph. A
+    question all in capitals remains as it is.
     """
     if reading.text.isupper():
         return reading
-    found = (at for at, token in enumerate(reading.tokens) if _may_be_one(token, reading))
-    pronouns = shared_words().pronouns
-    named = frozenset(
-        at
-        for at in found
-        if reading.tokens[at].folded in pronouns or _is_named(reading.tokens[at], index)
+    candidates = (
+        at for at, token in enumerate(reading.tokens) if _can_be_abbreviation(token, reading)
     )
-    return replace(reading, abbreviations=named) if named else reading
+    pronouns = get_shared_words().pronouns
+    abbreviations = frozenset(
+        at
+        for at in candidates
+        if reading.tokens[at].folded in pronouns or _is_upper_in_names(reading.tokens[at], index)
+    )
+    return replace(reading, abbreviations=abbreviations) if abbreviations else reading
 
 
-def _may_be_one(token: Token, reading: TokenizedQuestion) -> bool:
-    said = len(token.text) > 1 and token.text.isupper() and token.quote is None
-    return said and token.folded in reading.words.stop
+def _can_be_abbreviation(token: QuestionToken, reading: TokenizedQuestion) -> bool:
+    is_upper = len(token.text) > 1 and token.text.isupper() and token.quote is None
+    return is_upper and token.folded in reading.word_list.stop_words
 
 
-def _is_named(token: Token, index: NameIndex) -> bool:
+def _is_upper_in_names(token: QuestionToken, index: NameIndex) -> bool:
     number = index.word_id(token.stem)
-    return number is not None and _is_in_capitals(token.folded, number, index)
+    return number is not None and _has_name_in_capitals(token.folded, number, index)
 
 
-def spelled_otherwise(token: Token, index: NameIndex) -> Iterator[int]:
-    """Yield the words of names that an abbreviation may be: with points, or a letter more or less.
+def find_spelling_variants(token: QuestionToken, index: NameIndex) -> Iterator[int]:
+    """Yield words of names that an abbreviation may match: with dots, or a letter more or less.
 
-    US is U.S. and USA, if these stand in capitals.
+    US matches U.S. and USA, if these are in capitals.
     """
-    if not 1 < len(token.folded) <= _LONGEST or not token.text.isupper():
+    if not 1 < len(token.folded) <= _MAX_ABBREVIATION_LENGTH or not token.text.isupper():
         return
     if "." in token.text:
         letters = [index.word_id(letter) for letter in token.folded]
         yield from (letter for letter in letters if letter is not None)
-    own, words = token.folded, index.listed
-    longer = words[bisect_left(words, own) : bisect_left(words, own + _AFTER_LETTERS)]
-    for word in (own[:-1], *longer):
-        if 1 < len(word) <= len(own) + 1 and word != own:
-            number = index.vocabulary.get(word)
-            if number is not None and _is_in_capitals(word, number, index):
+    word, words = token.folded, index.listed
+    longer = words[bisect_left(words, word) : bisect_left(words, word + _AFTER_LETTERS)]
+    for candidate in (word[:-1], *longer):
+        if 1 < len(candidate) <= len(word) + 1 and candidate != word:
+            number = index.vocabulary.get(candidate)
+            if number is not None and _has_name_in_capitals(candidate, number, index):
                 yield number
 
 
-def _is_in_capitals(word: str, number: int, index: NameIndex) -> bool:
-    names = (index.name(at).text for at in index.bearing(number)[:_ALIKE].tolist())
+def _has_name_in_capitals(word: str, number: int, index: NameIndex) -> bool:
+    names = (index.name(at).text for at in index.bearing(number)[:_MAX_INSPECTED_NAMES].tolist())
     return any(word.upper() in _WORD.findall(name) for name in names)

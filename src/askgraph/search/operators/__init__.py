@@ -1,7 +1,7 @@
-"""Complete partial matches to queries: each operator takes its words, what is left is shown.
+"""Complete partial matches to queries: apply the operators and show the remaining words.
 
-Words that no match used name predicates to show, to order or filter by. Each operator looks for
-its argument among the words around it; what it takes up counts as used.
+Words that no match used name predicates to show, to sort or to filter by. Each operator looks for
+its argument among the words around it and marks the words that it uses.
 """
 
 import math
@@ -12,49 +12,53 @@ from functools import partial
 import numpy as np
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.deadline import in_time
-from askgraph.graph.literals import Sort
+from askgraph.deadline import limit_to_deadline
+from askgraph.graph.literals import ValueKind
 from askgraph.index.names import Kind
-from askgraph.search.expand import Doubt, Node, PartialMatch, Worth
+from askgraph.search.expand import GainWeight, Node, PartialMatch, Penalty
 from askgraph.search.expand.beam_search import BeamSearch, Expansion
-from askgraph.search.expand.schema import truths_of
-from askgraph.search.link import Description, Link
+from askgraph.search.expand.schema import get_truth_terms
+from askgraph.search.link import DescriptionRequest, Link
 from askgraph.search.operators import aggregates, conditions, extremes, shared_value, times
 from askgraph.search.operators.columns import (
-    also_asked,
-    owner_of,
+    build_label_key,
+    find_asked_value,
+    find_owner_vertex,
+    iterate_further_values,
     show_names,
-    sorting_key,
-    value_asked,
 )
 from askgraph.search.operators.extremes_with_ties import keep_ties
 from askgraph.search.operators.pairs import compare_pairs
 from askgraph.search.operators.query_builder import (
-    DATED,
-    NUMERIC,
-    Candidate,
-    Draft,
-    Lookups,
-    Place,
+    DATE_SORTS,
+    NUMERIC_SORTS,
+    Attachment,
+    GraphLookup,
     QueryBuilder,
+    QueryCandidate,
+    QueryDraft,
     Slot,
-    Spot,
+    Vertex,
+    build_unnamed_attachment,
     is_sound,
-    unnamed_spot,
 )
 from askgraph.search.query_pieces import (
-    condition,
-    denied,
-    function_of,
-    pattern,
-    patterns_in,
-    place_of,
-    predicate_of,
-    term_of,
-    variable_of,
+    build_filter,
+    build_not_exists,
+    build_pattern,
+    get_function,
+    get_predicate,
+    get_value_variable,
+    get_variable_number,
+    list_patterns,
+    parse_term,
 )
-from askgraph.search.tokenize import bits
-from askgraph.search.tokenize.question_operators import COMPARING, Operator, QuestionOperators
+from askgraph.search.tokenize import to_bit_mask
+from askgraph.search.tokenize.question_operators import (
+    COMPARISON_SIGNS,
+    Operator,
+    QuestionOperators,
+)
 from askgraph.sparql import Call, Expression, Path, Pattern, Values
 from askgraph.sparql.vocabulary import (
     DESCRIPTION_PREDICATES,
@@ -62,657 +66,801 @@ from askgraph.sparql.vocabulary import (
     WIKIBASE_PREFERRED,
 )
 
-_BEHIND = 0.5  # a partial match is given up if it can only come so far behind the best candidate
-_LUCK = 0.3  # what finishing may add to a score besides words: about two doubts fewer
-_LINKED = 0.6  # a predicate named so well stands for its subjects if nothing else does
-_ASK_VALUES = ("date", "year", "place", "person")
-"""Question words for which a value is shown that no other word names."""
-_AFAR = 20  # so many of the best states may have predicates that lie afar
+_MAX_SCORE_GAP = (
+    0.5  # a partial match is given up if it can only come so far behind the best candidate
+)
+_COMPLETION_BONUS = 0.3  # what finishing may add to a score besides words: about two doubts fewer
+_MIN_DOMAIN_SCORE = 0.6  # a predicate named so well stands for its subjects if nothing else does
+_VALUE_QUESTION_WORDS = ("date", "year", "place", "person")
+"""Question words that ask for a value even if no other word names it."""
+_MAX_DISTANT_STATES = 20  # so many of the best states may have predicates that lie afar
 
 
 @dataclass(frozen=True)
 class OperatorRule:
     """How an operator completes a query.
 
-    `handle` says whether the operator found what it is about. One that is `timed` may share its
-    words with names of predicates; one that is `cut` leaves its end to a name that begins there.
+    Attributes:
+        handle: Applies the operator; returns whether it found its argument.
+        shares_words: Whether the operator may share its words with names of predicates.
+        can_shorten: Whether the operator leaves its last words to a name that begins there.
     """
 
     handle: Callable[[QueryBuilder, Operator], bool]
-    timed: bool = False
-    cut: bool = False
+    shares_words: bool = False
+    can_shorten: bool = False
 
 
-OPERATORS: Mapping[str, OperatorRule] = {
-    "each": OperatorRule(aggregates.each),
-    "yearly": OperatorRule(aggregates.yearly, timed=True),
-    "count": OperatorRule(aggregates.count, cut=True),
-    "average": OperatorRule(partial(aggregates.aggregated, function="AVG"), cut=True),
-    "sum": OperatorRule(partial(aggregates.aggregated, function="SUM"), cut=True),
-    "share": OperatorRule(aggregates.share),
-    "minimum": OperatorRule(partial(extremes.limiting, up=False), cut=True),
-    "maximum": OperatorRule(partial(extremes.limiting, up=True), cut=True),
-    "superlative": OperatorRule(extremes.superlative),
-    "most": OperatorRule(partial(extremes.extreme, descending=True), cut=True),
-    "fewest": OperatorRule(partial(extremes.extreme, descending=False), cut=True),
-    "measure": OperatorRule(extremes.measure),
-    "top": OperatorRule(extremes.top),
-    "order": OperatorRule(extremes.order),
-    "ascending": OperatorRule(partial(extremes.directed, descending=False)),
-    "descending": OperatorRule(partial(extremes.directed, descending=True)),
-    **dict.fromkeys(COMPARING, OperatorRule(conditions.comparison)),
-    "comparative": OperatorRule(conditions.comparative),
-    "between": OperatorRule(conditions.between),
-    "exists": OperatorRule(conditions.exists),
-    "not": OperatorRule(conditions.without),
-    "called": OperatorRule(conditions.called),
-    "containing": OperatorRule(partial(conditions.quoting, function="CONTAINS")),
-    "starting": OperatorRule(partial(conditions.quoting, function="STRSTARTS")),
-    "ending": OperatorRule(partial(conditions.quoting, function="STRENDS")),
-    "same": OperatorRule(partial(shared_value.likened, same=True)),
-    "different": OperatorRule(partial(shared_value.likened, same=False)),
-    "other": OperatorRule(shared_value.other),
-    "at": OperatorRule(times.at, timed=True),
-    "during": OperatorRule(times.during, timed=True),
-    "now": OperatorRule(times.now, timed=True),
-    "past": OperatorRule(times.past, timed=True),
-    "ongoing": OperatorRule(times.ongoing, timed=True),
-    "lasting": OperatorRule(times.lasting, timed=True),
-    "lasted": OperatorRule(times.lasted, timed=True),
+OPERATOR_RULES: Mapping[str, OperatorRule] = {
+    "each": OperatorRule(aggregates.apply_each),
+    "yearly": OperatorRule(aggregates.apply_yearly, shares_words=True),
+    "count": OperatorRule(aggregates.apply_count, can_shorten=True),
+    "average": OperatorRule(partial(aggregates.apply_aggregate, function="AVG"), can_shorten=True),
+    "sum": OperatorRule(partial(aggregates.apply_aggregate, function="SUM"), can_shorten=True),
+    "share": OperatorRule(aggregates.apply_share),
+    "minimum": OperatorRule(
+        partial(extremes.apply_extreme_value, is_maximum=False), can_shorten=True
+    ),
+    "maximum": OperatorRule(
+        partial(extremes.apply_extreme_value, is_maximum=True), can_shorten=True
+    ),
+    "superlative": OperatorRule(extremes.apply_superlative),
+    "most": OperatorRule(partial(extremes.apply_extreme, descending=True), can_shorten=True),
+    "fewest": OperatorRule(partial(extremes.apply_extreme, descending=False), can_shorten=True),
+    "measure": OperatorRule(extremes.apply_measure),
+    "top": OperatorRule(extremes.apply_top),
+    "order": OperatorRule(extremes.apply_order),
+    "ascending": OperatorRule(partial(extremes.apply_direction, descending=False)),
+    "descending": OperatorRule(partial(extremes.apply_direction, descending=True)),
+    **dict.fromkeys(COMPARISON_SIGNS, OperatorRule(conditions.apply_comparison)),
+    "comparative": OperatorRule(conditions.apply_comparative),
+    "between": OperatorRule(conditions.apply_between),
+    "exists": OperatorRule(conditions.apply_exists),
+    "not": OperatorRule(conditions.apply_without),
+    "called": OperatorRule(conditions.apply_name_condition),
+    "containing": OperatorRule(partial(conditions.apply_text_condition, function="CONTAINS")),
+    "starting": OperatorRule(partial(conditions.apply_text_condition, function="STRSTARTS")),
+    "ending": OperatorRule(partial(conditions.apply_text_condition, function="STRENDS")),
+    "same": OperatorRule(partial(shared_value.apply_same_value, same=True)),
+    "different": OperatorRule(partial(shared_value.apply_same_value, same=False)),
+    "other": OperatorRule(shared_value.exclude_named_things),
+    "at": OperatorRule(times.apply_at, shares_words=True),
+    "during": OperatorRule(times.apply_during, shares_words=True),
+    "now": OperatorRule(times.apply_now, shares_words=True),
+    "past": OperatorRule(times.apply_past, shares_words=True),
+    "ongoing": OperatorRule(times.apply_ongoing, shares_words=True),
+    "lasting": OperatorRule(times.apply_lasting, shares_words=True),
+    "lasted": OperatorRule(times.apply_lasted, shares_words=True),
 }
-"""The operators that complete queries; the others only say how a question is grown or ranked."""
+"""Rules of the operators that complete queries; the others only affect expansion or ranking."""
 
 
-_AGGREGATING = ("average", "sum", "minimum", "maximum")
+_AGGREGATE_OPERATORS = ("average", "sum", "minimum", "maximum")
 
 
-_OF_TWO = ("comparative", "superlative", "difference", "ratio", "sum", "count")
-"""Operators that may compare two things or reckon with them, beside "or"."""
+_PAIR_OPERATORS = ("comparative", "superlative", "difference", "ratio", "sum", "count")
+"""Operators that may compare two things or calculate with them, beside "or"."""
 
 
-def complete(expansion: Expansion, description: Description | None = None) -> list[Candidate]:
-    """Complete the partial matches of a question to queries, and build those that need no match."""
+def build_candidates(
+    expansion: Expansion, description: DescriptionRequest | None = None
+) -> list[QueryCandidate]:
+    """Complete the partial matches of a question, and build the queries that need no match."""
     search = expansion.search
-    candidates = list(QueryCompleter(search, search.frame).candidates(expansion.matches))
+    candidates = list(QueryCompleter(search, search.frame).build_candidates(expansion.matches))
     if description is not None:
-        candidates += describe_things(search, search.frame, description.links, description.lead)
-    if search.frame.of("or", *_OF_TWO):
+        candidates += describe_things(
+            search, search.frame, description.links, description.lead_word_count
+        )
+    if search.frame.get_operators("or", *_PAIR_OPERATORS):
         candidates += compare_pairs(search, search.frame)
     return candidates
 
 
 class QueryCompleter:
-    """Finishes the states of one question."""
+    """Completes the partial matches of one question to candidates."""
 
-    def __init__(self, search: BeamSearch, frame: QuestionOperators) -> None:
-        self.search, self.frame = search, frame
-        self.lookups = Lookups(search, frame)
-        self.operated = frame.mask | frame.quantified
-        for operator in frame.of("during"):
-            for one in search.linked.of(Kind.ENTITY, Kind.VALUE):
-                if one.positions[0] > operator.last:
-                    self.operated |= one.mask
-        self.usable = self.operated
-        for links in search.by_predicate.values():
-            for one in links:
-                self.usable |= one.mask
+    def __init__(self, search: BeamSearch, operators: QuestionOperators) -> None:
+        self.search, self.operators = search, operators
+        self.lookups = GraphLookup(search, operators)
+        self.operator_words = operators.mask | operators.quantity_mask
+        for operator in operators.get_operators("during"):
+            for link in search.linked.get_links(Kind.ENTITY, Kind.VALUE):
+                if link.positions[0] > operator.last:
+                    self.operator_words |= link.mask
+        self.usable_words = self.operator_words
+        for links in search.links_by_predicate.values():
+            for link in links:
+                self.usable_words |= link.mask
 
-    def candidates(self, states: Sequence[PartialMatch]) -> Iterator[Candidate]:
-        """Finish each state; one that cannot be an answer, or not a good one, gives none."""
+    def build_candidates(self, states: Sequence[PartialMatch]) -> Iterator[QueryCandidate]:
+        """Yield the candidates of each state, without those that cannot answer or score too low."""
         best = float("-inf")
-        for place, state in enumerate(in_time([*states, *self._domains()])):
-            afar, least = place < _AFAR or place >= len(states), best - _BEHIND
-            if self._hope(state, self.usable) < least:
+        for index, state in enumerate(limit_to_deadline([*states, *self._iterate_domains()])):
+            allow_distant, min_score = (
+                index < _MAX_DISTANT_STATES or index >= len(states),
+                best - _MAX_SCORE_GAP,
+            )
+            if self._bound_score(state, self.usable_words) < min_score:
                 continue
-            if not afar and self._hope(state, self._usable_near(state)) < least:
+            if (
+                not allow_distant
+                and self._bound_score(state, self._find_nearby_usable_words(state)) < min_score
+            ):
                 continue
-            for candidate in self.finish(state, afar=afar):
-                reached = candidate.gain, candidate.patterns, candidate.unknown
-                best = max(best, self.search.worth(*reached))
+            for candidate in self.build_state_candidates(state, allow_distant=allow_distant):
+                totals = candidate.gain, candidate.patterns, candidate.unknown
+                best = max(best, self.search.score_evidence(*totals))
                 yield candidate
 
-    def finish(self, state: PartialMatch, *, afar: bool = True) -> Iterator[Candidate]:
-        """Build the queries of one state: without the predicates that lie afar, and with them."""
+    def build_state_candidates(
+        self, state: PartialMatch, *, allow_distant: bool = True
+    ) -> Iterator[QueryCandidate]:
+        """Yield the candidates of one state: without distant predicates, and with them."""
         is_thing = self.lookups.is_resource(state.ids) or state.hops or state.node.edges
         if not (len(state.ids) and is_thing):
             return  # a literal that the question names is no answer to it
-        slots = list(self.lookups.slots(state))
-        for far in (False, True) if afar else (False,):
-            query = QueryBuilder(self.lookups, state, slots, afar=far)
-            _operate(query, self.frame.operators)
-            if query.made and self.frame.of("or"):
+        slots = list(self.lookups.find_slots(state))
+        for is_distant in (False, True) if allow_distant else (False,):
+            query = QueryBuilder(self.lookups, state, slots, allow_distant=is_distant)
+            _apply_operators(query, self.operators.operators)
+            if query.filters_by_operator and self.operators.get_operators("or"):
                 shared_value.join_by_or(query)
             show_names(query)
-            show_rest(query)
-            if self.frame.of("in_unit"):
-                times.converted(query)
-            best_ranked(query)
+            show_remaining_slots(query)
+            if self.operators.get_operators("in_unit"):
+                times.convert_shown_numbers(query)
+            filter_statement_ranks(query)
             choose_columns(query)
             if query.draft.limit == 1:
                 keep_ties(query)
-            if self._holds_together(query):
-                yield from _closed(query)
-            if not query.missed:
+            if self._make_consistent(query):
+                yield from _finalize_candidates(query)
+            if not query.has_skipped_distant:
                 return
 
-    def _holds_together(self, query: QueryBuilder) -> bool:
-        """Whether nothing contradicts itself, if need be by splitting it between two things."""
-        negated = query.made and self.frame.of("not")
-        several = self.frame.of("both") or len(query.draft.filters) > 1
-        if not (several or query.draft.denied or negated):
+    def _make_consistent(self, query: QueryBuilder) -> bool:
+        """Return whether the conditions are consistent, if need be split between two things."""
+        has_negated_filters = query.filters_by_operator and self.operators.get_operators("not")
+        has_several_conditions = (
+            self.operators.get_operators("both") or len(query.draft.filters) > 1
+        )
+        if not (has_several_conditions or query.draft.negations or has_negated_filters):
             return True
-        if negated:
-            shared_value.deny_conditions(query)
-        shared_value.deny_values(query)
-        return shared_value.twinned(query)
+        if has_negated_filters:
+            shared_value.negate_conditions(query)
+        shared_value.negate_values(query)
+        return shared_value.split_between_two(query)
 
-    def _hope(self, state: PartialMatch, usable: int) -> float:
-        """The score of a state if all words that may be of use were used for nothing."""
-        left = self.search.weight_of(usable & ~state.used)
-        return self.search.score(state) + self.search.worth(left) + _LUCK
+    def _bound_score(self, state: PartialMatch, usable: int) -> float:
+        """Return the score of a state if it used all usable words without any penalty."""
+        unused_weight = self.search.sum_weights(usable & ~state.used)
+        return (
+            self.search.score_state(state)
+            + self.search.score_evidence(unused_weight)
+            + _COMPLETION_BONUS
+        )
 
-    def _usable_near(self, state: PartialMatch) -> int:
-        """The words that may be of use without the predicates that lie afar."""
-        present = self.lookups.present
-        places = [one.ids for one in state.node.walk() if len(one.ids)]
-        near = [present(ids, inverse=inverse) for ids in places for inverse in (False, True)]
-        usable = self.operated
-        for number, links in self.search.left_links(state.used).items():
-            if any(number in one for one in near):
+    def _find_nearby_usable_words(self, state: PartialMatch) -> int:
+        """Return the usable words as a bit mask, without those of distant predicates."""
+        find_predicates = self.lookups.find_predicates
+        node_sets = [node.ids for node in state.node.walk() if len(node.ids)]
+        nearby_predicates = [
+            find_predicates(ids, inverse=inverse) for ids in node_sets for inverse in (False, True)
+        ]
+        usable = self.operator_words
+        for number, links in self.search.get_unused_links(state.used).items():
+            if any(number in node for node in nearby_predicates):
                 for link in links:
                     usable |= link.mask
         return usable
 
-    def _domains(self) -> Iterator[PartialMatch]:
-        """The subjects of linked predicates: the members if no class or thing is named.
+    def _iterate_domains(self) -> Iterator[PartialMatch]:
+        """Yield the subjects of linked predicates, in case the question names no class or thing.
 
-        If a property of theirs is compared, what these lead to, too: "the youngest director".
+        If a property of theirs is compared, also yield what they lead to: "the youngest director".
         """
-        for number, links in self.search.by_predicate.items():
-            if max(link.score for link in links) >= _LINKED:
+        for number, links in self.search.links_by_predicate.items():
+            if max(link.score for link in links) >= _MIN_DOMAIN_SCORE:
                 subjects = PartialMatch(
-                    Node(self.search.graph.ends(number)), 0, 0.0, unknown=Doubt.CLASS_GUESSED
+                    Node(self.search.graph.get_ends(number)), 0, 0.0, unknown=Penalty.GUESSED_CLASS
                 )
                 yield subjects
-                if self.frame.of(*_OF_OWN) and number in self.search.schema.leading:
-                    yield from self.search.hops(subjects, linked=True)
+                if (
+                    self.operators.get_operators(*_PROPERTY_OPERATORS)
+                    and number in self.search.schema.resource_predicates
+                ):
+                    yield from self.search.expand_state(subjects, named_only=True)
 
 
-def _operate(query: QueryBuilder, operators: Sequence[Operator]) -> None:
-    """Let each operator take its words, in the order of the question."""
-    named = 0
+def _apply_operators(query: QueryBuilder, operators: Sequence[Operator]) -> None:
+    """Let each operator use its words, in the order of the question."""
+    slot_words = 0
     for slot in query.slots:
-        named |= slot.mask
+        slot_words |= slot.mask
     for operator in operators:
-        rule = OPERATORS.get(operator.name)
+        rule = OPERATOR_RULES.get(operator.name)
         if rule is None:
             continue
-        taken = query.used if rule.timed else query.used | named
+        used_words = query.used if rule.shares_words else query.used | slot_words
         if operator.name == "exists":
-            taken = query.used & query.search.content
-        operator = _cut(operator, taken, query) if rule.cut else operator
-        if operator.mask & taken:
+            used_words = query.used & query.search.content_mask
+        operator = _shorten_operator(operator, used_words, query) if rule.can_shorten else operator
+        if operator.mask & used_words:
             continue
-        before = len(query.draft.filters)
+        filter_count = len(query.draft.filters)
         if rule.handle(query, operator):
-            if len(query.draft.filters) > before:
-                query.made[operator] = tuple(query.draft.filters[before:])
-            query.take(operator.mask, query.search.weight_of(operator.mask))
-            query.done |= {slot for slot in query.slots if not slot.mask & ~operator.mask}
-            query.gain += Worth.OPERATOR
+            if len(query.draft.filters) > filter_count:
+                query.filters_by_operator[operator] = tuple(query.draft.filters[filter_count:])
+            query.consume_words(operator.mask, query.search.sum_weights(operator.mask))
+            query.used_slots |= {slot for slot in query.slots if not slot.mask & ~operator.mask}
+            query.gain += GainWeight.OPERATOR
             query.notes.append(operator.name)
 
 
-def _cut(operator: Operator, taken: int, query: QueryBuilder) -> Operator:
+def _shorten_operator(operator: Operator, used_words: int, query: QueryBuilder) -> Operator:
     """Leave the end of an operator to the name that begins there: "the most | number of shops"."""
     first, last = operator.first, operator.last
-    if not taken >> first + 1 & (1 << last - first) - 1:
+    if not used_words >> first + 1 & (1 << last - first) - 1:
         return operator
-    end, reading = next(at for at in operator.positions if taken >> at & 1), query.reading
+    end, question = (
+        next(position for position in operator.positions if used_words >> position & 1),
+        query.question,
+    )
     while first < end:
-        for phrase, name in reading.words.phrases.get(reading.folded[first], ()):
-            is_cut = name in OPERATORS and OPERATORS[name].cut
-            if is_cut and first + len(phrase) == end and reading.says(phrase, first):
+        for phrase, name in question.word_list.operators_by_first_word.get(
+            question.folded_words[first], ()
+        ):
+            is_cut = name in OPERATOR_RULES and OPERATOR_RULES[name].can_shorten
+            if is_cut and first + len(phrase) == end and question.has_phrase_at(phrase, first):
                 return replace(operator, name=name, last=end - 1)
-        if not reading.is_stop(first):
+        if not question.is_stop(first):
             break
         first += 1  # "the highest | number of shops"
     return operator
 
 
-_OF_OWN = ("superlative", "comparative")
-"""Operators that are about a property of what is named right beside them."""
-_SPAN_WORDS = frozenset(
+_PROPERTY_OPERATORS = ("superlative", "comparative")
+"""Operators on a property of the thing named right beside them."""
+_TIME_NOTES = frozenset(
     "at now past during between before after superlative minimum maximum most fewest top order "
     "ascending descending each lasting lasted elapsed".split()
 )
-_PREFERRED, _DEPRECATED = NamedNode(WIKIBASE_PREFERRED), NamedNode(WIKIBASE_DEPRECATED)
+_PREFERRED_RANK, _DEPRECATED_RANK = NamedNode(WIKIBASE_PREFERRED), NamedNode(WIKIBASE_DEPRECATED)
 
 
-def best_ranked(query: QueryBuilder) -> None:
-    """Keep the best statements; if a time is asked for, or all of them, those not deprecated."""
-    rank = query.schema.rank
+def filter_statement_ranks(query: QueryBuilder) -> None:
+    """Keep the statements of the best rank (Wikibase).
+
+    If the question asks for a time or for all statements, only drop the deprecated ones.
+    """
+    rank = query.schema.rank_predicate
     if rank is None:
         return
-    every = bool(_SPAN_WORDS & set(query.notes)) or _all_asked(query)
-    iri = query.graph.iri_of(rank)
-    said = list(query.draft.patterns)
-    for one in said:
-        statement = one.object
-        number = query.schema.number(predicate_of(one))
-        if number is None or isinstance(one.predicate, Path):
+    keeps_all = bool(_TIME_NOTES & set(query.notes)) or _is_request_for_all(query)
+    iri = query.graph.get_predicate_iri(rank)
+    patterns = list(query.draft.patterns)
+    for triple in patterns:
+        statement = triple.object
+        number = query.schema.get_predicate_number(get_predicate(triple))
+        if number is None or isinstance(triple.predicate, Path):
             ids = np.zeros(0, dtype=np.int32)
-        elif isinstance(one.subject, Variable):
-            ids = query.graph.ends(number, inverse=True)
+        elif isinstance(triple.subject, Variable):
+            ids = query.graph.get_ends(number, inverse=True)
         else:
-            subject = query.graph.terms.find(str(one.subject))
+            subject = query.graph.terms.find(str(triple.subject))
             if subject is None:
                 ids = np.zeros(0, dtype=np.int32)
             else:
                 ids = query.graph.step(np.array([subject], dtype=np.int32), number)
         if not isinstance(statement, Variable) or not query.lookups.is_resource(ids):
             continue
-        ranks = {query.graph.terms.term(int(at)) for at in query.graph.step(ids, rank)}
-        told = any(p.subject == statement and not isinstance(p.object, Variable) for p in said)
-        if _PREFERRED in ranks and not (every or told):
+        ranks = {
+            query.graph.terms.get_term(int(node_id)) for node_id in query.graph.step(ids, rank)
+        }
+        is_value_given = any(
+            value_triple.subject == statement and not isinstance(value_triple.object, Variable)
+            for value_triple in patterns
+        )
+        if _PREFERRED_RANK in ranks and not (keeps_all or is_value_given):
             draft = query.draft
-            if not isinstance(one.subject, Variable):
-                draft.patterns.append(pattern(statement, iri, _PREFERRED))
+            if not isinstance(triple.subject, Variable):
+                draft.patterns.append(build_pattern(statement, iri, _PREFERRED_RANK))
                 continue
-            own, other = draft.variable("rank"), draft.variable("other statement")
-            draft.patterns.append(pattern(statement, iri, own))
-            draft.filters.append(condition(own, "!=", _DEPRECATED))
-            better = (replace(one, object=other), pattern(other, iri, _PREFERRED))
-            draft.denied.append(denied(*better, condition(own, "!=", _PREFERRED)))
-        elif _DEPRECATED in ranks:
-            query.draft.denied.append(denied(pattern(statement, iri, _DEPRECATED)))
+            own_rank, other_statement = (
+                draft.create_variable("rank"),
+                draft.create_variable("other statement"),
+            )
+            draft.patterns.append(build_pattern(statement, iri, own_rank))
+            draft.filters.append(build_filter(own_rank, "!=", _DEPRECATED_RANK))
+            better_statement = (
+                replace(triple, object=other_statement),
+                build_pattern(other_statement, iri, _PREFERRED_RANK),
+            )
+            draft.negations.append(
+                build_not_exists(*better_statement, build_filter(own_rank, "!=", _PREFERRED_RANK))
+            )
+        elif _DEPRECATED_RANK in ranks:
+            query.draft.negations.append(
+                build_not_exists(build_pattern(statement, iri, _DEPRECATED_RANK))
+            )
 
 
-def _all_asked(query: QueryBuilder) -> bool:
-    """Whether a date of the question is used, or a word asks for all there ever were."""
-    words = {token.folded for token in query.reading.tokens}
-    every = {phrase[0] for phrase in query.reading.words.times["all_of_them"]}
-    dated = any(query.used >> q.first & 1 for q in query.reading.quantities if q.days is not None)
-    return dated or bool(words & every)
+def _is_request_for_all(query: QueryBuilder) -> bool:
+    """Return whether the query uses a date, or a word asks for everything there ever was."""
+    words = {token.folded for token in query.question.tokens}
+    all_words = {phrase[0] for phrase in query.question.word_list.time_phrases["all_of_them"]}
+    uses_date = any(
+        query.used >> quantity.first & 1
+        for quantity in query.question.quantities
+        if quantity.days is not None
+    )
+    return uses_date or bool(words & all_words)
 
 
-def show_rest(query: QueryBuilder) -> None:
-    """Slots that no operator took: shown if they are asked for, else required."""
-    shown: set[int] = set()
-    for slot in sorted(query.slots, key=lambda s: s.first):
-        if slot in query.done:
+def show_remaining_slots(query: QueryBuilder) -> None:
+    """Show the slots that no operator used if the question asks for them, else require them."""
+    shown_positions: set[int] = set()
+    for slot in sorted(query.slots, key=lambda slot: slot.first):
+        if slot in query.used_slots:
             continue
-        is_asked = query.zones.is_head(slot.first) or _goes_on(query, slot.first, shown)
-        owner = owner_of(query, slot.first, slot.last)
-        spot = query.spot(slot, prefer=is_asked, owner=owner)
-        if spot is None:
+        is_asked = query.zones.is_head(slot.first) or _is_list_continuation(
+            query, slot.first, shown_positions
+        )
+        owner = find_owner_vertex(query, slot.first, slot.last)
+        attachment = query.find_attachment(slot, prefer=is_asked, owner=owner)
+        if attachment is None:
             continue
-        variable = query.take_spot(spot)
-        relates = query.schema.sort(spot.predicate) is Sort.NONE
-        is_asked = is_asked and not (relates and _is_verb(query, slot))
-        if spot.path:
-            query.unknown += Doubt.PATH * len(spot.path)
-        truths = truths_of(query.schema, spot.predicate)
-        if truths is not None and not _is_shown(query, slot, spot):
-            query.draft.filters.append(condition(variable, "=", term_of(truths[0])))
+        variable = query.attach_and_consume(attachment)
+        is_relation = query.schema.get_sort(attachment.predicate) is ValueKind.NONE
+        is_asked = is_asked and not (is_relation and _is_verb(query, slot))
+        if attachment.path:
+            query.unknown += Penalty.DISTANT_STEP * len(attachment.path)
+        truth_values = get_truth_terms(query.schema, attachment.predicate)
+        if truth_values is not None and not _is_code_requested(query, slot, attachment):
+            query.draft.filters.append(build_filter(variable, "=", parse_term(truth_values[0])))
             continue
-        if is_asked and not _restricts_aggregate(query, slot.first):
-            shown.add(slot.last)
+        if is_asked and not _is_aggregate_restriction(query, slot.first):
+            shown_positions.add(slot.last)
             query.shown_words |= slot.mask
-            query.projected.append((slot.first, query.shown(variable, spot)))
+            query.projections.append(
+                (slot.first, query.choose_object_variable(variable, attachment))
+            )
         else:
             query.notes.append("required")
 
 
 def _is_verb(query: QueryBuilder, slot: Slot) -> bool:
-    """Whether a bare word right after a plural is what these do: "which doctors work in …"."""
-    at, tokens = slot.first, query.reading.tokens
-    if not at or at != slot.last or tokens[at].stem != tokens[at].folded:
+    """Return whether a bare word right after a plural is its verb: "which doctors work in …"."""
+    position, tokens = slot.first, query.question.tokens
+    if not position or position != slot.last or tokens[position].stem != tokens[position].folded:
         return False
-    plural = tokens[at - 1].stem != tokens[at - 1].folded and tokens[at - 1].quote is None
-    links = (place.node.cls_link for place in query.draft.places)
-    return plural and any(link is not None and at - 1 in link.positions for link in links)
+    follows_plural = (
+        tokens[position - 1].stem != tokens[position - 1].folded
+        and tokens[position - 1].quote is None
+    )
+    class_links = (vertex.node.cls_link for vertex in query.draft.vertices)
+    return follows_plural and any(
+        link is not None and position - 1 in link.positions for link in class_links
+    )
 
 
-def _goes_on(query: QueryBuilder, at: int, shown: set[int]) -> bool:
-    """Whether a conjunction or a comma alone parts a noun from one that is shown."""
-    if not query.zones.is_listed(at):
+def _is_list_continuation(query: QueryBuilder, position: int, shown_positions: set[int]) -> bool:
+    """Return whether only a conjunction or a comma separates a noun from one that is shown."""
+    if not query.zones.is_listed(position):
         return False
-    before = at - 1
-    while before >= 0 and before not in shown and query.reading.is_stop(before):
-        before -= 1
-    return before in shown
+    previous = position - 1
+    while previous >= 0 and previous not in shown_positions and query.question.is_stop(previous):
+        previous -= 1
+    return previous in shown_positions
 
 
-def _is_shown(query: QueryBuilder, slot: Slot, spot: Spot) -> bool:
-    """Whether codes for yes and no are asked for: "name and approval", not "is approved"."""
-    if query.schema.sort(spot.predicate) is Sort.BOOLEAN:
+def _is_code_requested(query: QueryBuilder, slot: Slot, attachment: Attachment) -> bool:
+    """Return whether the question asks for a yes/no code itself: "name and approval"."""
+    if query.schema.get_sort(attachment.predicate) is ValueKind.BOOLEAN:
         return False
     return query.zones.is_head(slot.first) and query.zones.is_listed(slot.first)
 
 
-def _restricts_aggregate(query: QueryBuilder, at: int) -> bool:
-    """ "How many X have Y": Y says which are counted; a row for each Y needs a word for it.
+def _is_aggregate_restriction(query: QueryBuilder, position: int) -> bool:
+    """Return whether a noun after an aggregate only restricts what is aggregated.
 
-    So it does in "the average X of Y".
+    "How many X have Y" and "the average X of Y" do not ask for a row for each Y.
     """
-    frame = query.frame
-    if frame.of("each") or query.zones.is_listed(at):
+    operators = query.operators
+    if operators.get_operators("each") or query.zones.is_listed(position):
         return False
-    functions = {function_of(one) for one in query.draft.columns if isinstance(one, Call)}
-    said = [] if functions == {"COUNT"} else list(frame.of(*_AGGREGATING, "share"))
-    said += frame.of("count") if "COUNT" in functions else ()
-    return bool(functions and said) and at > min(one.last for one in said)
+    functions = {get_function(column) for column in query.draft.columns if isinstance(column, Call)}
+    aggregate_operators = (
+        []
+        if functions == {"COUNT"}
+        else list(operators.get_operators(*_AGGREGATE_OPERATORS, "share"))
+    )
+    aggregate_operators += operators.get_operators("count") if "COUNT" in functions else ()
+    return bool(functions and aggregate_operators) and position > min(
+        column.last for column in aggregate_operators
+    )
 
 
 def choose_columns(query: QueryBuilder) -> None:
-    """Decide which variables are shown, in which order, and by which the rows are grouped."""
+    """Choose the columns, their order, and the variables to group by."""
     draft = query.draft
     if "rate" in query.notes:
-        aggregates.counted_rate(query)
+        aggregates.count_rate(query)
     totals = list(draft.columns)
-    projected = sorted(query.projected, key=lambda one: (one[0], place_of(one[1])))
-    shown = [variable for _, variable in projected]
-    asked = [place for place in draft.places if _is_asked(query, place)]
-    shown += [query.named(place) for place in asked]
-    beside = [at for at, _ in projected] + [min(place.words) for place in asked]
-    start = min(query.root.words, default=0)
-    again = [
-        one
-        for one in query.draft.places
-        if query.draft.limit == 1
-        and any(query.zones.is_head(at) and at < start for at in one.words)
-        and one.end in _counted(query)
-        and any(True for _ in query.said_again(one))
-    ]
-    for one in again:
-        shown.append(query.named(one))
-        query.shown_words |= 1 << min(one.words)
-    # "When …" that names no date: that of what was found is shown. So with places and persons.
-    if query.frame.asks not in _ASK_VALUES or shown or totals or query.draft.ask:
-        dated = False
-    else:
-        spot = value_asked(query)
-        if spot is None:
-            dated = False
-        else:
-            query.unknown += Doubt.DATE_SHOWN
-            shown.append(query.hang(spot))
-            dated = True
-    keys = [key for key, _ in draft.order]  # "how many moons has the planet with the most moons"
-    most = keys == totals and draft.limit == 1 and query.frame.asks == "number" and not shown
-    root_shown = not (dated or again or most) and _root_is_shown(
-        query, beside, bool(shown), bool(totals)
+    projected = sorted(
+        query.projections, key=lambda vertex: (vertex[0], get_variable_number(vertex[1]))
     )
-    if root_shown and isinstance(query.root.end, Variable):
-        shown.insert(0, _itself(query))
-    also = also_asked(query) if query.frame.also_asked and not totals else ()
-    shown = list(dict.fromkeys((*shown, *also)))
-    context = [] if totals else _context(query, shown)
-    draft.columns = [*context, *shown, *totals]
-    if (totals and shown) or (query.grouped and not totals):
-        draft.group += [variable for variable in shown if variable not in draft.group]
-    _ordered_by_column(query)
-    for at in query.lookups.naming:
-        if not query.used >> at & 1:
-            query.take(1 << at, query.weights[at] * Worth.NAMING)
-
-
-def _itself(query: QueryBuilder) -> Variable:
-    """What is asked for: the root, or what a statement there says."""
-    root = query.root
-    known = [edge.predicate for edge, _ in root.node.edges] if query.is_statement(root) else []
-    for number in query.predicates_at(root) if known else ():
-        says = (query.schema.is_one_relation(one, number, root.node.ids) for one in known)
-        if number not in known and any(says):
-            return query.hang(unnamed_spot(root, number))
-    return query.named(root)
-
-
-def _context(query: QueryBuilder, shown: Sequence[Variable]) -> list[Variable]:
-    """The things that shown values hang on, if a value alone would say nothing.
-
-    That is so for things without a name, which stand beside the things that words name at their
-    other ends, and for numbers and dates of several things. A thing without a name that tells the
-    unit of a number is the answer with it: the number alone is half.
-    """
-    counted = _counted(query)
-    hung = [
-        (place, query.schema.sort(predicate))
-        for (end, predicate, inverse), variable in query.draft.attached.items()
-        if variable in shown and not inverse and query.schema.sort(predicate) is not Sort.NONE
-        for place in query.draft.places
-        if place.end == end and isinstance(end, Variable) and end not in shown
-        if end not in counted and (end in query.draft.group or not query.grouped)
+    shown_variables = [variable for _, variable in projected]
+    asked_vertices = [vertex for vertex in draft.vertices if _is_listed_beside_root(query, vertex)]
+    shown_variables += [query.choose_name_variable(vertex) for vertex in asked_vertices]
+    positions = [position for position, _ in projected] + [
+        min(vertex.name_positions) for vertex in asked_vertices
     ]
-    bare = len(hung) == len(shown) and all(sort in NUMERIC + DATED for _, sort in hung)
-    bare = bare and query.draft.limit != 1 and not query.frame.of("distinct")
-    found: dict[Variable, bool] = {}
-    for place, sort in hung:
-        ids = query.ids_at(place)
-        if isinstance(place.end, Variable) and query.schema.is_nameless(ids):
-            found |= {query.named(one): False for one in _linked_by(query, place.end, shown)}
-            if not query.is_statement(place):
-                found[place.end] = sort in NUMERIC and query.schema.is_measured(ids)
-        elif bare and len(ids) > 1:
-            found[query.named(place)] = False
-    query.draft.context = [one for one, answers in found.items() if not answers]
-    return list(found)
+    start = min(query.root.name_positions, default=0)
+    repeated_vertices = [
+        vertex
+        for vertex in query.draft.vertices
+        if query.draft.limit == 1
+        and any(
+            query.zones.is_head(position) and position < start for position in vertex.name_positions
+        )
+        and vertex.term in _find_counted_variables(query)
+        and any(True for _ in query.iterate_repeated_mentions(vertex))
+    ]
+    for vertex in repeated_vertices:
+        shown_variables.append(query.choose_name_variable(vertex))
+        query.shown_words |= 1 << min(vertex.name_positions)
+    # "When …" that names no date: that of what was found is shown. So with places and persons.
+    if (
+        query.operators.asks not in _VALUE_QUESTION_WORDS
+        or shown_variables
+        or totals
+        or query.draft.is_ask
+    ):
+        has_value = False
+    else:
+        attachment = find_asked_value(query)
+        if attachment is None:
+            has_value = False
+        else:
+            query.unknown += Penalty.UNNAMED_DATE
+            shown_variables.append(query.attach(attachment))
+            has_value = True
+    keys = [
+        sort_key for sort_key, _ in draft.order
+    ]  # "how many moons has the planet with the most moons"
+    is_extreme_count = (
+        keys == totals
+        and draft.limit == 1
+        and query.operators.asks == "number"
+        and not shown_variables
+    )
+    shows_root = not (has_value or repeated_vertices or is_extreme_count) and _is_root_shown(
+        query, positions, bool(shown_variables), bool(totals)
+    )
+    if shows_root and isinstance(query.root.term, Variable):
+        shown_variables.insert(0, _choose_root_variable(query))
+    further_variables = (
+        iterate_further_values(query)
+        if query.operators.further_question_words and not totals
+        else ()
+    )
+    shown_variables = list(dict.fromkeys((*shown_variables, *further_variables)))
+    context = [] if totals else _choose_context(query, shown_variables)
+    draft.columns = [*context, *shown_variables, *totals]
+    if (totals and shown_variables) or (query.is_grouped and not totals):
+        draft.group_keys += [
+            variable for variable in shown_variables if variable not in draft.group_keys
+        ]
+    _order_by_first_column(query)
+    for position in query.lookups.name_positions:
+        if not query.used >> position & 1:
+            query.consume_words(1 << position, query.weights[position] * GainWeight.NAME_WORD)
 
 
-def _linked_by(query: QueryBuilder, node: Variable, shown: Sequence[Variable]) -> Iterator[Place]:
-    """The things with a name, of a class that words name, which a thing without one links."""
-    for one in query.draft.places:
-        linked = any({node, one.end} == {p.subject, p.object} for p in query.draft.patterns)
-        named = linked and one.node.cls_link is not None and one.end not in shown
-        if named and not query.schema.is_nameless(query.ids_at(one)):
-            yield one
+def _choose_root_variable(query: QueryBuilder) -> Variable:
+    """Return the variable of the root, or of the value if the root is a statement."""
+    root = query.root
+    matched_predicates = (
+        [edge.predicate for edge, _ in root.node.edges] if query.is_statement(root) else []
+    )
+    for number in query.list_predicates(root) if matched_predicates else ():
+        is_same_relation = (
+            query.schema.is_one_relation(matched, number, root.node.ids)
+            for matched in matched_predicates
+        )
+        if number not in matched_predicates and any(is_same_relation):
+            return query.attach(build_unnamed_attachment(root, number))
+    return query.choose_name_variable(root)
 
 
-def _is_asked(query: QueryBuilder, place: Place) -> bool:
-    """Whether a thing in the pattern is asked for beside the root."""
-    if place is query.root or not isinstance(place.end, Variable):
+def _choose_context(query: QueryBuilder, shown_variables: Sequence[Variable]) -> list[Variable]:
+    """Return the context columns: the owners of shown values that mean nothing alone.
+
+    These are the named neighbours of things without a name, and the owners of several numbers or
+    dates. A nameless thing that holds the unit of a number is part of the answer.
+    """
+    counted_variables = _find_counted_variables(query)
+    owners = [
+        (vertex, query.schema.get_sort(predicate))
+        for (term, predicate, inverse), variable in query.draft.edge_variables.items()
+        if variable in shown_variables
+        and not inverse
+        and query.schema.get_sort(predicate) is not ValueKind.NONE
+        for vertex in query.draft.vertices
+        if vertex.term == term and isinstance(term, Variable) and term not in shown_variables
+        if term not in counted_variables
+        and (term in query.draft.group_keys or not query.is_grouped)
+    ]
+    only_values = len(owners) == len(shown_variables) and all(
+        sort in NUMERIC_SORTS + DATE_SORTS for _, sort in owners
+    )
+    only_values = (
+        only_values and query.draft.limit != 1 and not query.operators.get_operators("distinct")
+    )
+    context: dict[Variable, bool] = {}
+    for vertex, sort in owners:
+        ids = query.get_vertex_ids(vertex)
+        if isinstance(vertex.term, Variable) and query.schema.is_nameless(ids):
+            context |= {
+                query.choose_name_variable(linked_vertex): False
+                for linked_vertex in _iterate_linked_vertices(query, vertex.term, shown_variables)
+            }
+            if not query.is_statement(vertex):
+                context[vertex.term] = sort in NUMERIC_SORTS and query.schema.has_unit(ids)
+        elif only_values and len(ids) > 1:
+            context[query.choose_name_variable(vertex)] = False
+    query.draft.context = [
+        linked_vertex for linked_vertex, is_answer in context.items() if not is_answer
+    ]
+    return list(context)
+
+
+def _iterate_linked_vertices(
+    query: QueryBuilder, node: Variable, shown_variables: Sequence[Variable]
+) -> Iterator[Vertex]:
+    """Yield the named vertices, of a class that words name, that are linked to a nameless node."""
+    for vertex in query.draft.vertices:
+        is_linked = any(
+            {node, vertex.term} == {triple.subject, triple.object}
+            for triple in query.draft.patterns
+        )
+        has_name = (
+            is_linked and vertex.node.cls_link is not None and vertex.term not in shown_variables
+        )
+        if has_name and not query.schema.is_nameless(query.get_vertex_ids(vertex)):
+            yield vertex
+
+
+def _is_listed_beside_root(query: QueryBuilder, vertex: Vertex) -> bool:
+    """Return whether the question asks for a vertex beside the root."""
+    if vertex is query.root or not isinstance(vertex.term, Variable):
         return False
-    link = place.node.cls_link
+    link = vertex.node.cls_link
     if link is None or not query.zones.is_head(link.positions[0]):
         return False
-    if any(p == link.positions[0] - 1 for p, _ in query.projected):
+    if any(p == link.positions[0] - 1 for p, _ in query.projections):
         return False
     values = (*query.draft.columns, *(key for key, _ in query.draft.order))
-    if place.end in [variable_of(one) for one in values if _is_aggregate(one)]:
+    if vertex.term in [
+        get_value_variable(expression) for expression in values if _is_aggregate(expression)
+    ]:
         return False
     return query.zones.is_listed(link.positions[0])
 
 
-def _root_is_shown(
-    query: QueryBuilder, others: Sequence[int], shown: bool, aggregates: bool
+def _is_root_shown(
+    query: QueryBuilder, positions: Sequence[int], has_shown: bool, has_aggregates: bool
 ) -> bool:
-    if query.draft.ask or (shown and query.root.end in _counted(query)):
+    if query.draft.is_ask or (has_shown and query.root.term in _find_counted_variables(query)):
         return False
-    if query.root.end in query.draft.group:
-        attached, root = query.draft.attached, query.root.end
+    if query.root.term in query.draft.group_keys:
+        attached, root = query.draft.edge_variables, query.root.term
         at_root = {value for key, value in attached.items() if key[0] == root}
         at_root |= {  # keys of what is at the root
             value for key, value in attached.items() if attached.get((root, *key[1:])) == key[0]
         }
-        return not (shown and any(value in at_root for _, value in query.projected))
-    if aggregates:
+        return not (has_shown and any(value in at_root for _, value in query.projections))
+    if has_aggregates:
         return False
-    if not shown:
+    if not has_shown:
         return True
     link = query.root.node.cls_link
-    if link is None or not others or not query.zones.is_head(link.positions[0]):
+    if link is None or not positions or not query.zones.is_head(link.positions[0]):
         return False
-    at = link.positions[0]
-    if at > max(others):  # "the names of members and their parties"
-        return query.zones.is_listed(at)
-    opens = all(query.reading.is_stop(before) for before in range(at))
-    listed = opens or query.zones.is_listed(at)
-    return listed and at < min(others) and query.zones.is_listed(min(others))
+    position = link.positions[0]
+    if position > max(positions):  # "the names of members and their parties"
+        return query.zones.is_listed(position)
+    opens_question = all(query.question.is_stop(before) for before in range(position))
+    is_listed = opens_question or query.zones.is_listed(position)
+    return is_listed and position < min(positions) and query.zones.is_listed(min(positions))
 
 
-def _counted(query: QueryBuilder) -> set[Variable]:
-    """What is counted, to be shown or to order or choose rows: a row for each of it counts one."""
+def _find_counted_variables(query: QueryBuilder) -> set[Variable]:
+    """Return the variables that are counted in columns, in the order or in conditions on groups."""
     values = (
         *query.draft.columns,
         *(key for key, _ in query.draft.order),
-        *(one.arguments[0] for one in query.draft.having),
+        *(expression.arguments[0] for expression in query.draft.having),
     )
-    counts = (one for one in values if isinstance(one, Call) and function_of(one) == "COUNT")
-    return set(map(variable_of, counts))
+    counts = (
+        expression
+        for expression in values
+        if isinstance(expression, Call) and get_function(expression) == "COUNT"
+    )
+    return set(map(get_value_variable, counts))
 
 
-def _ordered_by_column(query: QueryBuilder) -> None:
+def _order_by_first_column(query: QueryBuilder) -> None:
     draft = query.draft
     if draft.order or not draft.columns:
         return
     if "order_shown" in query.notes or "order_shown_desc" in query.notes:
-        answers = [one for one in draft.columns if one not in draft.context]
-        key = sorting_key(query, answers[0])
+        answers = [column for column in draft.columns if column not in draft.context]
+        key = build_label_key(query, answers[0])
         draft.order.append((key, "order_shown_desc" in query.notes))
 
 
 def _break_ties(query: QueryBuilder) -> None:
-    """Cut a tie at a limit by what is shown, so that every engine keeps the same rows."""
+    """Break ties at a limit by the first shown column, so that every engine keeps the same rows."""
     draft = query.draft
     if draft.limit is None or not draft.order:
         return
-    keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
-    shown = [one for one in draft.columns if isinstance(one, Variable) and one not in draft.context]
-    draft.order += [(variable, False) for variable in shown[:1] if variable not in keys]
+    keys = [get_value_variable(key) for key, _ in draft.order if not _is_aggregate(key)]
+    shown_variables = [
+        column
+        for column in draft.columns
+        if isinstance(column, Variable) and column not in draft.context
+    ]
+    draft.order += [(variable, False) for variable in shown_variables[:1] if variable not in keys]
 
 
 def _is_aggregate(value: Expression) -> bool:
     return isinstance(value, Call) and value.is_aggregate
 
 
-def _closed(query: QueryBuilder) -> Iterator[Candidate]:
-    """Close a candidate; of groups that have few of a thing there are two: with those of none."""
+def _finalize_candidates(query: QueryBuilder) -> Iterator[QueryCandidate]:
+    """Yield the final candidates; with an upper bound on group sizes also one with empty groups."""
     groups = None
     if query.draft.having:
-        groups = aggregates.group_count(query)
-    candidate = closed(query)
+        groups = aggregates.pop_group_count(query)
+    candidate = finalize_candidate(query)
     if candidate is None:
         return
     if "share" in query.notes:
-        yield from filter(None, (aggregates.as_share(query, candidate, _operate),))
+        yield from filter(None, (aggregates.build_share(query, candidate, _apply_operators),))
         return
-    if query.frame.of("difference", "ratio") or query.frame.mean_count is not None:
-        candidate = aggregates.reckoned(query, candidate)
+    if (
+        query.operators.get_operators("difference", "ratio")
+        or query.operators.average_of_counts is not None
+    ):
+        candidate = aggregates.apply_calculation(query, candidate)
     if not query.draft.having:
         yield candidate
         return
-    with_those = aggregates.with_none(query, candidate) if aggregates.FEW in query.notes else None
-    for one in filter(None, (with_those, candidate)):
-        yield one if groups is None else aggregates.counting_groups(one, groups)
+    with_empty_groups = (
+        aggregates.include_empty_groups(query, candidate)
+        if aggregates.FEW_NOTE in query.notes
+        else None
+    )
+    for variant in filter(None, (with_empty_groups, candidate)):
+        yield variant if groups is None else aggregates.count_groups(variant, groups)
 
 
-def closed(query: QueryBuilder) -> Candidate | None:
-    """Close a candidate; None if there is nothing to show."""
+def finalize_candidate(query: QueryBuilder) -> QueryCandidate | None:
+    """Build the final candidate, or None if it cannot show anything."""
     draft = query.draft
     if (
-        not (draft.patterns or draft.either)
-        or not (draft.columns or draft.ask)
-        or (draft.ask and draft.having)
+        not (draft.patterns or draft.unions)
+        or not (draft.columns or draft.is_ask)
+        or (draft.is_ask and draft.having)
     ):
         return None
-    if (query.state.denied and not draft.ask) or not is_sound(draft):
+    if (query.state.denied and not draft.is_ask) or not is_sound(draft):
         return None
-    ids = query.ids_at(query.root)
+    ids = query.get_vertex_ids(query.root)
     if not len(ids):
         return None  # what was hung on the pattern does not go together
-    if query.grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
-        draft.group = []
-    values = () if draft.ask else (*draft.columns, *(key for key, _ in draft.order))
+    if query.is_grouped and len(draft.columns) == 1 and not draft.order and not draft.having:
+        draft.group_keys = []
+    values = () if draft.is_ask else (*draft.columns, *(key for key, _ in draft.order))
     if not draft.having and not any(map(_is_aggregate, values)):
-        draft.group = []
+        draft.group_keys = []
     else:
-        plain = [one for one in draft.columns if isinstance(one, Variable)]
-        draft.group += [variable for variable in plain if variable not in draft.group]
-        keys = [variable_of(key) for key, _ in draft.order if not _is_aggregate(key)]
-        draft.group += [k for k in keys if draft.group and k not in draft.group]
-    if not _counted(query).isdisjoint(draft.group):
+        plain_variables = [element for element in draft.columns if isinstance(element, Variable)]
+        draft.group_keys += [
+            variable for variable in plain_variables if variable not in draft.group_keys
+        ]
+        keys = [get_value_variable(key) for key, _ in draft.order if not _is_aggregate(key)]
+        draft.group_keys += [
+            sort_variable
+            for sort_variable in keys
+            if draft.group_keys and sort_variable not in draft.group_keys
+        ]
+    if not _find_counted_variables(query).isdisjoint(draft.group_keys):
         return None  # one of each is counted
     _break_ties(query)
-    for one in query.frame.of("distinct"):
-        query.take_tokens(one.positions)  # no row is twice in a result
-    return Candidate(
-        draft.query(),
-        tuple(dict.fromkeys(one for one in draft.columns if one not in draft.context)),
+    for element in query.operators.get_operators("distinct"):
+        query.consume_tokens(element.positions)  # no row is twice in a result
+    return QueryCandidate(
+        draft.to_query(),
+        tuple(dict.fromkeys(element for element in draft.columns if element not in draft.context)),
         draft.hints,
         query.state,
-        query.root.end,
+        query.root.term,
         ids,
         query.used,
         query.gain,
         query.unknown,
         len(draft.patterns)
-        + sum(len(patterns_in(group)) for one in draft.either for group in one.groups),
+        + sum(len(list_patterns(group)) for element in draft.unions for group in element.groups),
         tuple(query.notes),
         query.shown_words,
         tuple(query.links),
     )
 
 
-_VALUES = 12
-"""A predicate with more values than this of a thing lists its links rather than describe it."""
+_MAX_DESCRIPTION_VALUES = 12
+"""Maximum number of values of a predicate that describes a thing rather than lists its links."""
 
 
 def describe_things(
-    search: BeamSearch, frame: QuestionOperators, links: Sequence[Link], lead: int
-) -> Iterator[Candidate]:
-    """Build the descriptions of the things that links name: a row for each property and value.
+    search: BeamSearch, operators: QuestionOperators, links: Sequence[Link], lead_length: int
+) -> Iterator[QueryCandidate]:
+    """Yield the description of each linked thing: one row for each property and value.
 
-    So many words say before their name that a description is asked for.
+    Args:
+        lead_length: Number of leading words that ask for a description.
     """
-    lookups = Lookups(search, frame)
+    lookups = GraphLookup(search, operators)
     for link in links:
-        thing = lookups.thing_of(link)
-        predicates = _telling(search, thing) if thing is not None else []
-        if thing is not None and predicates:
-            yield _description(search, link, thing, predicates, lead)
+        entity = lookups.find_entity(link)
+        predicates = _find_describing_predicates(search, entity) if entity is not None else []
+        if entity is not None and predicates:
+            yield _build_description(search, link, entity, predicates, lead_length)
 
 
-def _telling(search: BeamSearch, thing: int) -> list[int]:
-    """The predicates that describe a thing, without names and without long lists of links."""
+def _find_describing_predicates(search: BeamSearch, entity: int) -> list[int]:
+    """Return the predicates that describe a thing, without names and long lists of links."""
     schema = search.schema
-    numbers, counts = search.graph.predicates_of(np.array([thing], dtype=np.int32))
-    found = [
+    numbers, counts = search.graph.count_predicates(np.array([entity], dtype=np.int32))
+    describing = [
         number
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
-        if count <= _VALUES
+        if count <= _MAX_DESCRIPTION_VALUES
         and (
-            number in schema.open
-            or number == schema.kind
-            or (count == 1 and search.graph.iri_of(number) in DESCRIPTION_PREDICATES)
+            number in schema.open_predicates
+            or number == schema.type_predicate
+            or (count == 1 and search.graph.get_predicate_iri(number) in DESCRIPTION_PREDICATES)
         )
     ]
-    return found if any(number != schema.kind for number in found) else []
+    return describing if any(number != schema.type_predicate for number in describing) else []
 
 
-def _description(
-    search: BeamSearch, link: Link, thing: int, predicates: list[int], lead: int
-) -> Candidate:
-    ids = np.array([thing], dtype=np.int32)
-    node = Node(ids, terms=(thing,), link=link)
-    asking = bits(range(lead))
-    known = 1 + Worth.KNOWN * math.log10(1 + search.graph.degree(thing))
-    gain = search.gain(link, 0) * known + search.weight_of(asking)
-    gain += Worth.OPERATOR if lead else 0.0
-    state = PartialMatch(node, link.mask | asking, gain, anchored=True)
-    draft = Draft(search.schema)
-    end = draft.grow(node).end
-    name, value = draft.variable("property"), draft.variable("value")
-    rows = tuple((NamedNode(search.graph.iri_of(number)),) for number in predicates)
-    draft.given.append(Values((name,), rows))
-    draft.patterns.append(Pattern(end, name, value))
-    draft.columns = [name, value]
-    return Candidate(
-        draft.query(),
-        (name, value),
+def _build_description(
+    search: BeamSearch, link: Link, entity: int, predicates: list[int], lead_length: int
+) -> QueryCandidate:
+    ids = np.array([entity], dtype=np.int32)
+    node = Node(ids, terms=(entity,), link=link)
+    lead_words = to_bit_mask(range(lead_length))
+    fame_factor = 1 + GainWeight.PROMINENCE * math.log10(1 + search.graph.get_degree(entity))
+    gain = search.compute_gain(link, 0) * fame_factor + search.sum_weights(lead_words)
+    gain += GainWeight.OPERATOR if lead_length else 0.0
+    state = PartialMatch(node, link.mask | lead_words, gain, anchored=True)
+    draft = QueryDraft(search.schema)
+    term = draft.add_match(node).term
+    property_variable, value = draft.create_variable("property"), draft.create_variable("value")
+    rows = tuple((NamedNode(search.graph.get_predicate_iri(number)),) for number in predicates)
+    draft.value_blocks.append(Values((property_variable,), rows))
+    draft.patterns.append(Pattern(term, property_variable, value))
+    draft.columns = [property_variable, value]
+    return QueryCandidate(
+        draft.to_query(),
+        (property_variable, value),
         draft.hints,
         state,
-        end,
+        term,
         ids,
         state.used,
         gain,

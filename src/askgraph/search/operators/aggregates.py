@@ -1,4 +1,4 @@
-"""Operators that aggregate: counts, sums, averages, shares, and conditions on groups."""
+"""Aggregate operators: counts, sums, averages, shares, and conditions on groups."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -8,754 +8,962 @@ from itertools import takewhile
 from pyoxigraph import Variable
 
 from askgraph.graph.arrays import Ids
-from askgraph.graph.literals import Sort
+from askgraph.graph.literals import ValueKind
 from askgraph.index.names import Kind, stem
 from askgraph.search.expand import (
-    ACROSS,
-    APART,
-    BESIDE,
-    FAR,
+    MAX_TOKENS_ACROSS,
+    MAX_TOKENS_APART,
+    MAX_TOKENS_BESIDE,
+    MAX_TOKENS_FAR,
+    GainWeight,
     Node,
     PartialMatch,
-    Worth,
-    named_words,
+    find_named_words,
 )
 from askgraph.search.link import Link
-from askgraph.search.operators.columns import named_places, owner_of
+from askgraph.search.operators.columns import find_named_vertices, find_owner_vertex
 from askgraph.search.operators.query_builder import (
-    DATED,
-    LISTED,
-    NUMERIC,
-    PAIRED,
-    Candidate,
-    Place,
+    DATE_SORTS,
+    LISTED_NOTE,
+    NUMERIC_SORTS,
+    PAIRED_NOTE,
+    Attachment,
     QueryBuilder,
+    QueryCandidate,
     Slot,
-    Spot,
-    unnamed_spot,
+    Vertex,
+    build_unnamed_attachment,
 )
 from askgraph.search.query_pieces import (
     DECIMAL,
     TEXT,
     Value,
-    aggregate,
-    alias_of,
-    function_of,
-    number_term,
-    values_of,
-    variable_of,
+    build_aggregate,
+    get_alias,
+    get_function,
+    get_value_variable,
+    list_column_values,
+    to_number_term,
 )
-from askgraph.search.tokenize import Quantity, bits
-from askgraph.search.tokenize.question_operators import COMPARING, Operator, is_listed_count
+from askgraph.search.tokenize import Quantity, to_bit_mask
+from askgraph.search.tokenize.question_operators import COMPARISON_SIGNS, Operator, is_listed_count
 from askgraph.sparql import Bind, Call, Expression, Group, Nested, Query, transform, variables_of
 from askgraph.sparql.elapsed import elapsed
 
-FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
-"""The aggregates that groups are compared by."""
+AGGREGATE_FUNCTIONS = {"average": "AVG", "sum": "SUM", "maximum": "MAX", "minimum": "MIN"}
+"""Aggregate functions that groups are compared by."""
 
 
-_WHOLE = 100.0  # all, in percent
-BY_SHOWN = "by_shown"  # the note that the rows are grouped by what is shown
-FEW = "few"  # the note that groups have at most so many of something, or fewer than so many
+_FULL_PERCENT = 100.0  # all, in percent
+BY_SHOWN_NOTE = "by_shown"  # the note that the rows are grouped by what is shown
+FEW_NOTE = "few"  # the note that groups have at most so many of something, or fewer than so many
 
 
-def extreme_group(query: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
-    """ "The highest average X", "the lowest total X": the group with the most of an aggregate."""
-    of = [one for one in query.frame.of("average", "sum") if 0 < one.first - operator.last <= 2]
-    if not of or operator.mask & query.used:
+def order_groups(query: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
+    """Order groups by an aggregate: "the highest average X", "the lowest total X"."""
+    aggregate_operators = [
+        aggregate_operator
+        for aggregate_operator in query.operators.get_operators("average", "sum")
+        if 0 < aggregate_operator.first - operator.last <= 2
+    ]
+    if not aggregate_operators or operator.mask & query.used:
         return False
-    value = _value_of_group(query, operator, of[0])
+    value = _build_group_value(query, operator, aggregate_operators[0])
     if value is None:
         return False
     query.draft.order.append((value, descending))
-    limited(query, operator)
+    limit_rows(query, operator)
     return True
 
 
-def bounded_group(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Whose average X is above 5": a condition on an aggregate of each group."""
-    compared = _comparison_after(query, operator)
-    if compared is None or query.frame.of("each"):
+def bound_groups(query: QueryBuilder, operator: Operator) -> bool:
+    """Add a condition on an aggregate of each group: "whose average X is above 5"."""
+    comparison_and_sign = _find_comparison_after(query, operator)
+    if comparison_and_sign is None or query.operators.get_operators("each"):
         return False
-    comparison, sign = compared
-    quantity = query.frame.quantity_after(comparison)
+    comparison, sign = comparison_and_sign
+    quantity = query.operators.get_quantity_after(comparison)
     if quantity is None or quantity.value is None:
         return False
-    value = _value_of_group(query, operator, operator)
+    value = _build_group_value(query, operator, operator)
     if value is None:
         return False
-    query.draft.having.append(Call(sign, (value, number_term(quantity.value))))
-    query.take(comparison.mask, query.search.weight_of(comparison.mask))
-    query.take_quantity(quantity)
+    query.draft.having.append(Call(sign, (value, to_number_term(quantity.value))))
+    query.consume_words(comparison.mask, query.search.sum_weights(comparison.mask))
+    query.consume_quantity(quantity)
     return True
 
 
-def _comparison_after(query: QueryBuilder, operator: Operator) -> tuple[Operator, str] | None:
-    """The comparison that follows on the noun after an operator, and its sign."""
-    slot = query.next_slot(operator.last, ACROSS)
-    if slot is None or not _restricts(query, operator):
+def _find_comparison_after(query: QueryBuilder, operator: Operator) -> tuple[Operator, str] | None:
+    """Return the comparison that follows the noun after an operator, and its sign."""
+    slot = query.find_next_slot(operator.last, MAX_TOKENS_ACROSS)
+    if slot is None or not _has_restricted_thing(query, operator):
         return None
-    for one in query.frame.of(*COMPARING, "comparative"):
-        if 0 < one.first - slot.last <= BESIDE:
-            sign = COMPARING.get(one.name, "")
-            if one.measure is not None:
-                sign = ">" if one.measure.up else "<"
-            return one, sign
+    for candidate in query.operators.get_operators(*COMPARISON_SIGNS, "comparative"):
+        if 0 < candidate.first - slot.last <= MAX_TOKENS_BESIDE:
+            sign = COMPARISON_SIGNS.get(candidate.name, "")
+            if candidate.measure is not None:
+                sign = ">" if candidate.measure.is_upward else "<"
+            return candidate, sign
     return None
 
 
-def _restricts(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether something is asked for before an operator, or shown."""
-    asked = any(slot.first < operator.first for slot in query.slots)
-    return asked or bool(query.named_before(operator) or query.projected)
+def _has_restricted_thing(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether the question asks for something before an operator, or a column is shown."""
+    has_earlier_slot = any(slot.first < operator.first for slot in query.slots)
+    return has_earlier_slot or bool(query.find_vertices_before(operator) or query.projections)
 
 
-def _value_of_group(query: QueryBuilder, operator: Operator, mean: Operator) -> Call | None:
-    """The aggregate that words after an operator name, of each group; groups are made."""
-    slot = query.next_slot(mean.last, ACROSS)
-    spot = query.spot(slot, sorts=NUMERIC)
-    if slot is None or spot is None:
+def _build_group_value(
+    query: QueryBuilder, operator: Operator, aggregate_operator: Operator
+) -> Call | None:
+    """Group the rows and return the aggregate that words after an operator name."""
+    slot = query.find_next_slot(aggregate_operator.last, MAX_TOKENS_ACROSS)
+    attachment = query.find_attachment(slot, sorts=NUMERIC_SORTS)
+    if slot is None or attachment is None:
         return None
-    place = _group_before(query, operator, spot)
-    if place is not None:
-        variable = query.take_spot(spot)
-        _group(query, place)
+    vertex = _find_group_before(query, operator, attachment)
+    if vertex is not None:
+        variable = query.attach_and_consume(attachment)
+        _group_by_vertex(query, vertex)
     else:
-        key = query.last_slot(operator.first, FAR)
-        by = None if key is slot else query.spot(key)
-        if key is None or by is None or by.predicate == spot.predicate:
+        key_slot = query.find_previous_slot(operator.first, MAX_TOKENS_FAR)
+        key_attachment = None if key_slot is slot else query.find_attachment(key_slot)
+        if (
+            key_slot is None
+            or key_attachment is None
+            or key_attachment.predicate == attachment.predicate
+        ):
             return None
-        variable = query.take_spot(spot)
-        query.group_by_value(query.shown(query.take_spot(by), by), key.first)
-    query.take(mean.mask, query.search.weight_of(mean.mask))
-    return aggregated_value(query, FUNCTIONS[mean.name], variable)
+        variable = query.attach_and_consume(attachment)
+        query.group_by_value(
+            query.choose_object_variable(query.attach_and_consume(key_attachment), key_attachment),
+            key_slot.first,
+        )
+    query.consume_words(aggregate_operator.mask, query.search.sum_weights(aggregate_operator.mask))
+    return build_cast_aggregate(query, AGGREGATE_FUNCTIONS[aggregate_operator.name], variable)
 
 
-def aggregated_value(query: QueryBuilder, function: str, variable: Variable) -> Call:
-    """Return an aggregate of numbers; those that are stored as text are cast."""
-    cast = cast_of(query, variable)
-    return Call(function, (Call(cast, (variable,)),)) if cast else aggregate(function, variable)
+def build_cast_aggregate(query: QueryBuilder, function: str, variable: Variable) -> Call:
+    """Build an aggregate of numbers; numbers that are stored as text are cast."""
+    cast = get_cast(query, variable)
+    return (
+        Call(function, (Call(cast, (variable,)),)) if cast else build_aggregate(function, variable)
+    )
 
 
-def cast_of(query: QueryBuilder, variable: Variable) -> str:
-    """Return what numbers stored as text, and days of several datatypes, are cast to, if so."""
-    for (_, predicate, inverse), value in query.draft.attached.items():
+def get_cast(query: QueryBuilder, variable: Variable) -> str:
+    """Return the cast for numbers stored as text or for dates of several datatypes, else ""."""
+    for (_, predicate, inverse), value in query.draft.edge_variables.items():
         if value == variable and not inverse:
-            if query.schema.sort(predicate) is Sort.TEXT_NUMBER:
+            if query.schema.get_sort(predicate) is ValueKind.TEXT_NUMBER:
                 return DECIMAL
-            if query.schema.is_mixed(predicate):
+            if query.schema.has_mixed_dates(predicate):
                 return TEXT
     return ""
 
 
-def group_counted(query: QueryBuilder, counted: Variable, operator: Operator) -> None:
-    """Make one row for each thing that there are several of what is counted for.
+def group_for_count(query: QueryBuilder, variable: Variable, operator: Operator) -> None:
+    """Group the rows by the things that have several of what is counted.
 
-    That is what the pattern starts at, or another thing named before an operator, above all if the
-    first has no name; if there can only be one for each, what is shown makes the groups.
+    These are at the root, or at another vertex named before the operator if the root has no name.
+    If each thing has only one, group by the shown columns.
     """
-    query.grouped = True
-    place = query.draft.place_at(counted)
-    named = [one for one in query.named_before(operator) if isinstance(one.end, Variable)]
-    others = [one for one in named if one is not place and one is not query.root]
-    if place is None or place is query.root or spreads(query, query.root, place):
-        _group(query, query.root if place is None else _named_group(query, place, operator))
-    elif others and spreads(query, others[0], place):
-        _group(query, others[0])
+    query.is_grouped = True
+    vertex = query.draft.find_vertex(variable)
+    earlier_vertices = [
+        candidate
+        for candidate in query.find_vertices_before(operator)
+        if isinstance(candidate.term, Variable)
+    ]
+    group_vertices = [
+        candidate
+        for candidate in earlier_vertices
+        if candidate is not vertex and candidate is not query.root
+    ]
+    if vertex is None or vertex is query.root or has_many_between(query, query.root, vertex):
+        _group_by_vertex(
+            query, query.root if vertex is None else _choose_group_vertex(query, vertex, operator)
+        )
+    elif group_vertices and has_many_between(query, group_vertices[0], vertex):
+        _group_by_vertex(query, group_vertices[0])
     else:  # there is only one for each thing
-        query.notes.append(BY_SHOWN)
+        query.notes.append(BY_SHOWN_NOTE)
 
 
-def _named_group(query: QueryBuilder, counted: Place, operator: Operator) -> Place:
-    """Return what the pattern starts at, if words before an operator do not name another well."""
-    starts, _ = named_places(query)
-    named = [place for at, place in starts.items() if at < operator.first and place is not counted]
-    if query.root in named or counted is query.root:
+def _choose_group_vertex(query: QueryBuilder, counted: Vertex, operator: Operator) -> Vertex:
+    """Return the root, unless words before an operator clearly name another vertex."""
+    starts, _ = find_named_vertices(query)
+    earlier_vertices = [
+        vertex
+        for position, vertex in starts.items()
+        if position < operator.first and vertex is not counted
+    ]
+    if query.root in earlier_vertices or counted is query.root:
         return query.root
-    return next((one for one in named if spreads(query, one, counted)), query.root)
+    return next(
+        (
+            candidate
+            for candidate in earlier_vertices
+            if has_many_between(query, candidate, counted)
+        ),
+        query.root,
+    )
 
 
-def _group(query: QueryBuilder, place: Place) -> None:
-    """Make one row for each thing at a place, which is shown if nothing of it is."""
-    if place is query.root or not _shows(query, place):
-        query.group_by(place)
-    elif isinstance(place.end, Variable) and place.end not in query.draft.group:
-        query.draft.group.append(place.end)
-        query.grouped = True
+def _group_by_vertex(query: QueryBuilder, vertex: Vertex) -> None:
+    """Group the rows by a vertex, and show it unless a property of it is shown."""
+    if vertex is query.root or not _has_shown_property(query, vertex):
+        query.group_by(vertex)
+    elif isinstance(vertex.term, Variable) and vertex.term not in query.draft.group_keys:
+        query.draft.group_keys.append(vertex.term)
+        query.is_grouped = True
 
 
-def spreads(query: QueryBuilder, start: Place, end: Place) -> bool:
-    """Whether one thing at a place may go with several at another one."""
-    above = []
-    up: Place | None = start
-    while up is not None:
-        above.append(up)
-        up = up.parent
-    while end not in above and end.parent is not None and end.edge is not None:
-        if _fans_out(query, end.edge.predicate, end.edge.inverse):
+def has_many_between(query: QueryBuilder, start: Vertex, end: Vertex) -> bool:
+    """Return whether one node at a vertex may go with several nodes at another vertex."""
+    ancestors = []
+    ancestor: Vertex | None = start
+    while ancestor is not None:
+        ancestors.append(ancestor)
+        ancestor = ancestor.parent
+    while end not in ancestors and end.parent is not None and end.edge is not None:
+        if _can_fan_out(query, end.edge.predicate, end.edge.inverse):
             return True
         end = end.parent
-    for one in above[: above.index(end)] if end in above else ():
-        if one.edge is not None and _fans_out(query, one.edge.predicate, not one.edge.inverse):
+    for vertex in ancestors[: ancestors.index(end)] if end in ancestors else ():
+        if vertex.edge is not None and _can_fan_out(
+            query, vertex.edge.predicate, not vertex.edge.inverse
+        ):
             return True
     return False
 
 
-def _shows(query: QueryBuilder, place: Place) -> bool:
-    """Whether words that are still to be shown name something of a place."""
+def _has_shown_property(query: QueryBuilder, vertex: Vertex) -> bool:
+    """Return whether unused words before a vertex name a property of it."""
     return any(
-        (spot := query.spot(slot, owner=owner_of(query, slot.first, slot.last))) is not None
-        and spot.place is place
+        (
+            attachment := query.find_attachment(
+                slot, owner=find_owner_vertex(query, slot.first, slot.last)
+            )
+        )
+        is not None
+        and attachment.vertex is vertex
         for slot in query.slots
-        if query.is_left(slot) and slot.first < min(place.words, default=0)
+        if query.is_unused(slot) and slot.first < min(vertex.name_positions, default=0)
     )
 
 
-def _group_before(query: QueryBuilder, operator: Operator, spot: Spot) -> Place | None:
-    """The thing named before an operator of which a number has several values."""
-    for place in query.named_before(operator):
-        if isinstance(place.end, Variable) and has_several(query, place, spot):
-            return place
+def _find_group_before(
+    query: QueryBuilder, operator: Operator, attachment: Attachment
+) -> Vertex | None:
+    """Return the vertex named before an operator that has several values of a number."""
+    for vertex in query.find_vertices_before(operator):
+        if isinstance(vertex.term, Variable) and has_several_values(query, vertex, attachment):
+            return vertex
     return None
 
 
-def has_several(query: QueryBuilder, place: Place, spot: Spot) -> bool:
-    """Whether what stands at a place may lead to several values of a spot."""
-    if spot.path:
-        fans = any(_fans_out(query, one.predicate, one.inverse) for one in spot.path)
-        return place is spot.place and fans
-    return not query.schema.is_functional(spot.predicate) or spreads(query, place, spot.place)
+def has_several_values(query: QueryBuilder, vertex: Vertex, attachment: Attachment) -> bool:
+    """Return whether a node at a vertex may have several values of an attachment."""
+    if attachment.path:
+        fans_out = any(
+            _can_fan_out(query, edge.predicate, edge.inverse) for edge in attachment.path
+        )
+        return vertex is attachment.vertex and fans_out
+    return not query.schema.is_functional(attachment.predicate) or has_many_between(
+        query, vertex, attachment.vertex
+    )
 
 
-def _fans_out(query: QueryBuilder, predicate: int, inverse: bool) -> bool:
-    """Whether a step leads from one thing to several."""
+def _can_fan_out(query: QueryBuilder, predicate: int, inverse: bool) -> bool:
+    """Return whether a step may lead from one node to several."""
     return not query.schema.is_functional(predicate, inverse=inverse)
 
 
-def limited(query: QueryBuilder, operator: Operator) -> None:
-    """Keep so many of an order as the words beside an operator say: "the second", "the three"."""
-    first, last = _ordinals(query, operator)
+def limit_rows(query: QueryBuilder, operator: Operator) -> None:
+    """Set limit and offset from the words beside an operator: "the second", "the three"."""
+    first, last = _parse_ordinals(query, operator)
     count, offset = 1 + last - first, first - 1
-    for quantity in query.reading.quantities:
+    for quantity in query.question.quantities:
         if quantity.value is None or not float(quantity.value).is_integer():
             continue
-        if _is_numeral(query, quantity.first) and (
+        if _is_count(query, quantity.first) and (
             abs(quantity.first - operator.last) == 1
             or operator.first - quantity.last == 1
-            or quantity.last + 1 in query.root.words
+            or quantity.last + 1 in query.root.name_positions
         ):
-            count = share_of_all(query, quantity) or max(1, int(quantity.value))
-            query.take_quantity(quantity)
+            count = get_percent_rows(query, quantity) or max(1, int(quantity.value))
+            query.consume_quantity(quantity)
     query.draft.limit, query.draft.offset = count, offset
 
 
-def share_of_all(query: QueryBuilder, quantity: Quantity) -> int | None:
-    """Return so many percent of all things, at least one; None if it is no percentage."""
-    if not query.reading.is_percent(quantity):
+def get_percent_rows(query: QueryBuilder, quantity: Quantity) -> int | None:
+    """Return the number of rows of a percentage, at least 1; None for other quantities."""
+    if not query.question.is_percent(quantity):
         return None
-    following = [quantity.last + 1] if quantity.last + 1 < len(query.reading.tokens) else []
-    said = query.reading.words.clauses["percent"]
-    query.take_tokens(at for at in following if query.reading.folded[at] in said)
-    share = (quantity.value or 0.0) / _WHOLE
-    return max(1, math.ceil(len(query.ids_at(query.root)) * share))
+    following = [quantity.last + 1] if quantity.last + 1 < len(query.question.tokens) else []
+    percent_words = query.question.word_list.clauses["percent"]
+    query.consume_tokens(
+        position for position in following if query.question.folded_words[position] in percent_words
+    )
+    share = (quantity.value or 0.0) / _FULL_PERCENT
+    return max(1, math.ceil(len(query.get_vertex_ids(query.root)) * share))
 
 
-def _ordinals(query: QueryBuilder, operator: Operator) -> tuple[int, int]:
-    """The first and the last place of an order: "the second", "the third to fifth"."""
-    words, lists, at = query.reading.folded, query.reading.words, operator.first - 1
-    while at > 0 and at in query.root.words:  # "el segundo planeta más grande"
-        at -= 1
-    last = lists.ordinals.get(words[at], 0) if at >= 0 else 0
+def _parse_ordinals(query: QueryBuilder, operator: Operator) -> tuple[int, int]:
+    """Return the first and last rank of the ordinals before an operator: "the third to fifth"."""
+    words, lists, position = (
+        query.question.folded_words,
+        query.question.word_list,
+        operator.first - 1,
+    )
+    while position > 0 and position in query.root.name_positions:  # "el segundo planeta más grande"
+        position -= 1
+    last = lists.ordinals.get(words[position], 0) if position >= 0 else 0
     if not last:
         return 1, 1
-    before = at - 1 - (words[at - 1] in lists.clauses["through"])
+    before = position - 1 - (words[position - 1] in lists.clauses["through"])
     first = lists.ordinals.get(words[before], last) if before >= 0 else last
     if first >= last:
-        first, before = last, at
-    query.take_tokens(range(before, at + 1))
+        first, before = last, position
+    query.consume_tokens(range(before, position + 1))
     return first, last
 
 
-def _is_numeral(query: QueryBuilder, at: int) -> bool:
-    """Whether a number says how many: it is not that of a noun before it ("room 111")."""
-    before = at - 1
-    return at == 0 or query.reading.is_stop(before) or bool(query.frame.mask >> before & 1)
+def _is_count(query: QueryBuilder, position: int) -> bool:
+    """Return whether a number is a count and not part of the noun before it ("room 111")."""
+    previous = position - 1
+    return (
+        position == 0
+        or query.question.is_stop(previous)
+        or bool(query.operators.mask >> previous & 1)
+    )
 
 
-def group_count(query: QueryBuilder) -> Call | None:
-    """Take the number of groups off the columns: "how many planets have more than two moons"."""
+def pop_group_count(query: QueryBuilder) -> Call | None:
+    """Remove the count of groups from the columns: "how many planets have more than two moons"."""
     draft = query.draft
-    for one in draft.columns if draft.having and len(draft.group) == 1 else ():
-        if isinstance(one, Call) and one == aggregate("COUNT", draft.group[0], distinct=True):
-            draft.columns = [draft.group[0]]
-            return one
+    for column in draft.columns if draft.having and len(draft.group_keys) == 1 else ():
+        if isinstance(column, Call) and column == build_aggregate(
+            "COUNT", draft.group_keys[0], distinct=True
+        ):
+            draft.columns = [draft.group_keys[0]]
+            return column
     return None
 
 
-def counting_groups(candidate: Candidate, call: Call) -> Candidate:
-    """Return a candidate for the number of the groups that another one finds."""
-    columns = ((alias_of(call), call),)
+def count_groups(candidate: QueryCandidate, call: Call) -> QueryCandidate:
+    """Return a candidate that counts the groups of another one."""
+    columns = ((get_alias(call), call),)
     inner = replace(candidate.tree, distinct=False)
     tree = Query("SELECT", Group((inner,)), columns=columns)
     return replace(candidate, tree=tree, shown=(call,))
 
 
-def with_none(query: QueryBuilder, candidate: Candidate) -> Candidate | None:
-    """Return a candidate for groups of few things that has those of none, too, if there are such.
+def include_empty_groups(query: QueryBuilder, candidate: QueryCandidate) -> QueryCandidate | None:
+    """Return a candidate that keeps groups with a count of 0, or None if there are none.
 
-    What is counted, and all that hangs on it alone, need not be there then.
+    The counted variable, and everything that only hangs on it, becomes optional.
     """
     tree, draft = candidate.tree, query.draft
-    if not (draft.having and draft.group):
+    if not (draft.having and draft.group_keys):
         return None
-    group, counted = draft.group[0], variable_of(draft.having[0].arguments[0])
-    place = draft.place_at(group)
-    if place is None or place.node.cls is None or len(draft.having) > 1 or tree.order:
+    group, counted_variable = draft.group_keys[0], get_value_variable(draft.having[0].arguments[0])
+    vertex = draft.find_vertex(group)
+    if vertex is None or vertex.node.cls is None or len(draft.having) > 1 or tree.order:
         return None
-    every = query.schema.instances(place.node.cls)
-    if len(every) == len(query.ids_at(place)) or draft.averages or draft.denied:
+    instances = query.schema.get_instances(vertex.node.cls)
+    if len(instances) == len(query.get_vertex_ids(vertex)) or draft.subqueries or draft.negations:
         return None
-    parts = [(one, set(variables_of(one)) - {group}) for one in tree.where.elements]
-    free, before = {counted}, 0
-    while len(free) > before:
-        before = len(free)
-        free = free.union(*(some for _, some in parts if some & free))
-    shown = {variable_of(one) for one in values_of(tree) if isinstance(one, Variable)}
-    if free & shown or not any(not some for _, some in parts):
+    elements = [(element, set(variables_of(element)) - {group}) for element in tree.where.elements]
+    optional_variables, size = {counted_variable}, 0
+    while len(optional_variables) > size:
+        size = len(optional_variables)
+        optional_variables = optional_variables.union(
+            *(
+                element_variables
+                for _, element_variables in elements
+                if element_variables & optional_variables
+            )
+        )
+    shown_variables = {
+        get_value_variable(element)
+        for element in list_column_values(tree)
+        if isinstance(element, Variable)
+    }
+    if optional_variables & shown_variables or not any(
+        not element_variables for _, element_variables in elements
+    ):
         return None
-    kept = tuple(one for one, some in parts if not some & free)
-    inner = tuple(one for one, some in parts if some & free)
-    where = Group((*kept, Nested("OPTIONAL", Group(inner))))
+    required = tuple(
+        element
+        for element, element_variables in elements
+        if not element_variables & optional_variables
+    )
+    optional = tuple(
+        element for element, element_variables in elements if element_variables & optional_variables
+    )
+    where = Group((*required, Nested("OPTIONAL", Group(optional))))
     return replace(
         candidate,
         tree=replace(tree, where=where),
-        ids=every if place is query.root else candidate.ids,
-        gain=candidate.gain + Worth.NONE,
+        ids=instances if vertex is query.root else candidate.ids,
+        gain=candidate.gain + GainWeight.ZERO_COUNT,
     )
 
 
-_DATED = (Sort.DATE, Sort.YEAR)
-AGGREGATING = ("average", "sum", "minimum", "maximum", "superlative", "most", "fewest")
-"""Operators that may be aggregates of one number, beside each other."""
+_NATIVE_DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR)
+LISTABLE_OPERATORS = ("average", "sum", "minimum", "maximum", "superlative", "most", "fewest")
+"""Operators that may list several aggregates of one number."""
 
 
-def each(query: QueryBuilder, operator: Operator) -> bool:
-    """ "For each X": one row for each thing, or for each value, that X names."""
-    slot, place = query.next_slot(operator.last), query.next_place(operator.last)
-    if query.reading.folded[operator.last] in query.reading.words.clauses["rate"]:
+def apply_each(query: QueryBuilder, operator: Operator) -> bool:
+    """Group the rows by the things or values that X names: "for each X"."""
+    slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
+    if query.question.folded_words[operator.last] in query.question.word_list.clauses["rate"]:
         query.notes.append("rate")
-    if place is not None and (slot is None or _comes_first(place, slot)):
-        query.group_by(place)
+    if vertex is not None and (slot is None or _is_named_before_slot(vertex, slot)):
+        query.group_by(vertex)
         return True
-    spot = query.spot(slot)
-    if slot is None or spot is None:
+    attachment = query.find_attachment(slot)
+    if slot is None or attachment is None:
         return False
-    query.group_by_value(query.shown(query.take_spot(spot), spot), slot.first, asked=False)
+    query.group_by_value(
+        query.choose_object_variable(query.attach_and_consume(attachment), attachment),
+        slot.first,
+        is_shown_word=False,
+    )
     return True
 
 
-def _comes_first(place: Place, slot: Slot) -> bool:
-    """Whether a place is named before a slot, and not by the first of several words of it."""
-    first = min(place.words)
+def _is_named_before_slot(vertex: Vertex, slot: Slot) -> bool:
+    """Return whether words name a vertex before a slot, and not only by the slot's first word."""
+    first = min(vertex.name_positions)
     return first < slot.first or (first == slot.first and slot.first == slot.last)
 
 
-_NAMED = 0.6  # the word "year" is so much of a date's name that this very date is meant
-_AGGREGATING = (
+_MIN_DATE_SCORE = 0.6  # the word "year" is so much of a date's name that this very date is meant
+_MEASURING_OPERATORS = (
     *("count", "average", "sum", "minimum", "maximum"),
     *("most", "fewest", "superlative", "lasting", "measure"),
 )
 
 
-def yearly(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Per year": a row for each year of a date; how many things it is if nothing else is said."""
-    spot = _dated(query, operator)
-    if spot is None:
+def apply_yearly(query: QueryBuilder, operator: Operator) -> bool:
+    """Group the rows by the year of a date ("per year"); count them without another measure."""
+    attachment = _find_date(query, operator)
+    if attachment is None:
         return False
-    date = query.take_spot(spot)
-    if query.schema.sort(spot.predicate) in (Sort.DATE, Sort.TEXT_DATE):
-        date = query.draft.compute("year", Call("YEAR", (date,)))
-    query.group_by_value(date, operator.first, asked=False)
-    if not query.frame.of(*_AGGREGATING):
+    date = query.attach_and_consume(attachment)
+    if query.schema.get_sort(attachment.predicate) in (ValueKind.DATE, ValueKind.TEXT_DATE):
+        date = query.draft.bind_expression("year", Call("YEAR", (date,)))
+    query.group_by_value(date, operator.first, is_shown_word=False)
+    if not query.operators.get_operators(*_MEASURING_OPERATORS):
         query.notes.append("rate")
     return True
 
 
-def _dated(query: QueryBuilder, operator: Operator) -> Spot | None:
-    """The date whose years are meant: one that words name, else the start of a span, else any."""
-    named = [slot for slot in query.slots if query.is_left(slot)]
-    for slot in sorted(named, key=lambda one: not one.mask & operator.mask):
-        spot = query.spot(slot, sorts=DATED)
-        if spot is not None and not spot.path and _is_meant(spot, operator):
-            return spot
-    present = query.predicates_at(query.root)
-    starts = (start for start, end, _ in query.schema.spans if {start, end} & {*present})
-    start = next((one for one in starts if one in present), None)
-    return query.only(DATED) if start is None else unnamed_spot(query.root, start)
+def _find_date(query: QueryBuilder, operator: Operator) -> Attachment | None:
+    """Find the date to take years from: one that words name, else the start of a span, else any."""
+    unused_slots = [slot for slot in query.slots if query.is_unused(slot)]
+    for slot in sorted(unused_slots, key=lambda slot: not slot.mask & operator.mask):
+        attachment = query.find_attachment(slot, sorts=DATE_SORTS)
+        if attachment is not None and not attachment.path and _is_date_named(attachment, operator):
+            return attachment
+    root_predicates = query.list_predicates(query.root)
+    starts = (start for start, end, _ in query.schema.spans if {start, end} & {*root_predicates})
+    start = next((slot for slot in starts if slot in root_predicates), None)
+    return (
+        query.find_only_predicate(DATE_SORTS)
+        if start is None
+        else build_unnamed_attachment(query.root, start)
+    )
 
 
-def _is_meant(spot: Spot, operator: Operator) -> bool:
-    """Whether words that name a date are more than the "year" of "per year"."""
-    others = [at for at in spot.link.positions if at not in operator.positions]
-    return bool(others) or spot.link.score * spot.link.quality >= _NAMED
+def _is_date_named(attachment: Attachment, operator: Operator) -> bool:
+    """Return whether a date is named by more than the word "year" of "per year"."""
+    further_positions = [
+        position for position in attachment.link.positions if position not in operator.positions
+    ]
+    return (
+        bool(further_positions)
+        or attachment.link.score * attachment.link.quality >= _MIN_DATE_SCORE
+    )
 
 
-def counted_rate(query: QueryBuilder) -> None:
-    """ "Launches per country": without another measure, it is how many there are."""
-    draft, counted = query.draft, query.root.end
-    bare = len(query.projected) == len(draft.group) and not (draft.columns or draft.order)
-    free = isinstance(counted, Variable) and counted not in draft.group
-    if bare and free:
-        draft.columns.append(aggregate("COUNT", variable_of(counted), distinct=True))
+def count_rate(query: QueryBuilder) -> None:
+    """Count the root if no other measure is shown: "launches per country"."""
+    draft, root_term = query.draft, query.root.term
+    has_only_groups = len(query.projections) == len(draft.group_keys) and not (
+        draft.columns or draft.order
+    )
+    is_countable = isinstance(root_term, Variable) and root_term not in draft.group_keys
+    if has_only_groups and is_countable:
+        draft.columns.append(build_aggregate("COUNT", get_value_variable(root_term), distinct=True))
 
 
-def count(query: QueryBuilder, operator: Operator) -> bool:
-    """ "How many X": count things; if X is a number in the graph, leave it to be shown."""
-    slot, place = query.next_slot(operator.last), query.next_place(operator.last)
-    if _is_aggregated(query, operator):
+def apply_count(query: QueryBuilder, operator: Operator) -> bool:
+    """Count things ("how many X"); if X is a number in the graph, show it instead."""
+    slot, vertex = query.find_next_slot(operator.last), query.find_next_vertex(operator.last)
+    if _is_used_by_aggregate(query, operator):
         return True
-    if _per_value(query, operator):
-        place = query.root
-    elif is_listed_count(query.reading, operator.last):
-        place = query.next_place(operator.last, len(query.reading.tokens))
-        query.notes.append(LISTED)
+    if _group_by_listed_values(query, operator):
+        vertex = query.root
+    elif is_listed_count(query.question, operator.last):
+        vertex = query.find_next_vertex(operator.last, len(query.question.tokens))
+        query.notes.append(LISTED_NOTE)
     elif slot is not None and (
-        place is None or slot.first <= min(place.words) or _is_compound(query, place, slot)
+        vertex is None
+        or slot.first <= min(vertex.name_positions)
+        or _is_compound(query, vertex, slot)
     ):
         return _count_values(query, operator, slot)
-    if place is None and query.spot(query.last_slot(operator.first, 1), sorts=NUMERIC) is not None:
+    if (
+        vertex is None
+        and query.find_attachment(query.find_previous_slot(operator.first, 1), sorts=NUMERIC_SORTS)
+        is not None
+    ):
         return True  # "employee count": the slot itself is shown
-    place = place or query.root
-    if not isinstance(place.end, Variable) or query.is_statement(place):
+    vertex = vertex or query.root
+    if not isinstance(vertex.term, Variable) or query.is_statement(vertex):
         return False
-    if _states_number(query, place):
+    if _is_numeric_statement(query, vertex):
         return True
-    query.draft.columns.append(aggregate("COUNT", place.end, distinct=True))
+    query.draft.columns.append(build_aggregate("COUNT", vertex.term, distinct=True))
     return True
 
 
-def _is_aggregated(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether it is a number that an aggregate beside it has taken: "the average number of"."""
-    reading, over = query.reading, query.frame.of("average", "sum", "minimum", "maximum")
-    gaps = (range(min(one.last, operator.last) + 1, max(one.first, operator.first)) for one in over)
-    joining = reading.words.joining
+def _is_used_by_aggregate(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether an aggregate beside a count uses its number: "the average number of"."""
+    question, aggregates = (
+        query.question,
+        query.operators.get_operators("average", "sum", "minimum", "maximum"),
+    )
+    gaps = (
+        range(min(aggregate.last, operator.last) + 1, max(aggregate.first, operator.first))
+        for aggregate in aggregates
+    )
+    conjunctions = question.word_list.conjunctions
     if not any(
-        all(reading.is_stop(n) and reading.folded[n] not in joining for n in g) for g in gaps
+        all(
+            question.is_stop(position) and question.folded_words[position] not in conjunctions
+            for position in gap
+        )
+        for gap in gaps
     ):
         return False
-    near = range(operator.first, operator.last + BESIDE + 1)
-    return any(slot.first in near and not query.is_left(slot) for slot in query.slots)
+    nearby_positions = range(operator.first, operator.last + MAX_TOKENS_BESIDE + 1)
+    return any(slot.first in nearby_positions and not query.is_unused(slot) for slot in query.slots)
 
 
 def _count_values(query: QueryBuilder, operator: Operator, slot: Slot) -> bool:
-    """Count the values that a slot names, or leave a number to be shown, or added up."""
-    spot = query.spot(slot)
-    if spot is None:
+    """Count the values that a slot names, or sum up a number, or leave it to be shown."""
+    attachment = query.find_attachment(slot)
+    if attachment is None:
         return False
-    number = query.schema.sort(spot.predicate) is Sort.NUMBER
-    several = number and not spot.inverse and not query.schema.is_functional(spot.predicate)
-    said = {query.reading.folded[at] for at in operator.positions}
-    differing = {phrase[0] for phrase in query.reading.words.operators["distinct"]}
-    distinct = not number or bool(said & differing)  # "how many different"
-    if not distinct and not several:
-        if said & query.reading.words.clauses["totals"] or _is_quantity(query, spot):
-            return aggregated(query, operator, "SUM")
-        if not _is_of_groups(query, spot):
+    is_number = query.schema.get_sort(attachment.predicate) is ValueKind.NUMBER
+    has_several = (
+        is_number
+        and not attachment.inverse
+        and not query.schema.is_functional(attachment.predicate)
+    )
+    operator_words = {query.question.folded_words[position] for position in operator.positions}
+    distinct_words = {phrase[0] for phrase in query.question.word_list.operators["distinct"]}
+    is_distinct = not is_number or bool(operator_words & distinct_words)  # "how many different"
+    if not is_distinct and not has_several:
+        if operator_words & query.question.word_list.clauses["totals"] or _is_quantity(
+            query, attachment
+        ):
+            return apply_aggregate(query, operator, "SUM")
+        if not _is_asked_per_group(query, attachment):
             return False
-        if _names_many(query, spot):
-            return aggregated(query, operator, "SUM")
-        distinct = True  # the section, the room: each has its number
-    counted = query.take_spot(spot)
-    query.draft.columns.append(aggregate("COUNT", counted, distinct=distinct))
+        if _has_plural_name(query, attachment):
+            return apply_aggregate(query, operator, "SUM")
+        is_distinct = True  # the section, the room: each has its number
+    variable = query.attach_and_consume(attachment)
+    query.draft.columns.append(build_aggregate("COUNT", variable, distinct=is_distinct))
     return True
 
 
-def _is_quantity(query: QueryBuilder, spot: Spot) -> bool:
-    """Whether a predicate called by a plural ("beds") says how many of it several things have.
+def _is_quantity(query: QueryBuilder, attachment: Attachment) -> bool:
+    """Return whether a predicate named by a plural ("beds") states a quantity of several things.
 
-    No word names these things, so that they are not what the number is asked of.
+    No word may name these things; otherwise the question asks for the number of one of them.
     """
-    ids = query.ids_at(spot.place)
-    if len(ids) < 2 or spot.path or query.root.words or query.frame.of("each", "yearly"):
+    ids = query.get_vertex_ids(attachment.vertex)
+    if (
+        len(ids) < 2
+        or attachment.path
+        or query.root.name_positions
+        or query.operators.get_operators("each", "yearly")
+    ):
         return False
-    if query.frame.asks != "number":
+    if query.operators.asks != "number":
         return False  # "the name and number of beds of …"
-    return _names_many(query, spot)
+    return _has_plural_name(query, attachment)
 
 
-def _names_many(query: QueryBuilder, spot: Spot) -> bool:
-    """Whether a predicate is called by a plural."""
-    names = [text.split() for text in query.schema.texts(spot.predicate)]
+def _has_plural_name(query: QueryBuilder, attachment: Attachment) -> bool:
+    """Return whether the name of a predicate is a plural."""
+    names = [text.split() for text in query.schema.get_folded_names(attachment.predicate)]
     return any(words and stem(words[-1]) != words[-1] for words in names)
 
 
-def _is_of_groups(query: QueryBuilder, spot: Spot) -> bool:
-    """Whether a number of things is asked for each of something else: "beds per city"."""
-    if spot.path or spot.place is not query.root:
+def _is_asked_per_group(query: QueryBuilder, attachment: Attachment) -> bool:
+    """Return whether the question asks for a number for each of something else: "beds per city"."""
+    if attachment.path or attachment.vertex is not query.root:
         return False
-    for one in query.frame.of("each"):
-        slot, place = query.next_slot(one.last), query.next_place(one.last)
-        if place is not None and (slot is None or _comes_first(place, slot)):
-            alike = _classes_at(query, place) == _classes_at(query, spot.place)
-            return not alike and spreads(query, place, spot.place)
-        by = query.spot(slot)
-        if by is not None and by.place is spot.place and by.predicate != spot.predicate:
-            return not query.schema.is_functional(by.predicate, inverse=not by.inverse)
-        if by is not None and slot is not None:
+    for each_operator in query.operators.get_operators("each"):
+        slot, vertex = (
+            query.find_next_slot(each_operator.last),
+            query.find_next_vertex(each_operator.last),
+        )
+        if vertex is not None and (slot is None or _is_named_before_slot(vertex, slot)):
+            is_same_class = _get_classes(query, vertex) == _get_classes(query, attachment.vertex)
+            return not is_same_class and has_many_between(query, vertex, attachment.vertex)
+        key_attachment = query.find_attachment(slot)
+        if (
+            key_attachment is not None
+            and key_attachment.vertex is attachment.vertex
+            and key_attachment.predicate != attachment.predicate
+        ):
+            return not query.schema.is_functional(
+                key_attachment.predicate, inverse=not key_attachment.inverse
+            )
+        if key_attachment is not None and slot is not None:
             return False
     return (
-        bool(query.draft.group)
-        and spot.place.end not in query.draft.group
+        bool(query.draft.group_keys)
+        and attachment.vertex.term not in query.draft.group_keys
         and "each" in query.notes
     )
 
 
-def _classes_at(query: QueryBuilder, place: Place) -> tuple[str, ...]:
-    return query.schema.classes_of(int(place.node.ids[0])) if len(place.node.ids) else ()
+def _get_classes(query: QueryBuilder, vertex: Vertex) -> tuple[str, ...]:
+    return query.schema.get_classes(int(vertex.node.ids[0])) if len(vertex.node.ids) else ()
 
 
-def _states_number(query: QueryBuilder, place: Place) -> bool:
-    """Whether a place is a statement whose value is a number: that is shown, not counted."""
-    leading = [edge for edge, _ in place.node.edges if edge.inverse]
-    leading += [place.edge] if place.edge and not place.edge.inverse else []
-    values = (query.schema.stated(place.node.ids, one.predicate) for one in leading)
-    return any(v is not None and query.schema.sort(v) is Sort.NUMBER for v in values)
+def _is_numeric_statement(query: QueryBuilder, vertex: Vertex) -> bool:
+    """Return whether a vertex is a statement with a number, which is shown and not counted."""
+    leading_edges = [edge for edge, _ in vertex.node.edges if edge.inverse]
+    leading_edges += [vertex.edge] if vertex.edge and not vertex.edge.inverse else []
+    values = (
+        query.schema.find_value_predicate(vertex.node.ids, edge.predicate) for edge in leading_edges
+    )
+    return any(
+        predicate is not None and query.schema.get_sort(predicate) is ValueKind.NUMBER
+        for predicate in values
+    )
 
 
-def _per_value(query: QueryBuilder, operator: Operator) -> bool:
-    """Make a row for each of the values that "and" joins before the noun: male and female pupils.
+def _group_by_listed_values(query: QueryBuilder, operator: Operator) -> bool:
+    """Group by values that "and" joins before the noun ("male and female pupils").
 
-    Or if each has a count of its own: "how many are male and how many are female".
+    Also if each has its own count: "how many are male and how many are female".
     """
-    noun, counts = query.root.node.cls_link, query.frame.of("count")
-    for place in query.draft.places:
-        link = place.node.link
-        if link is None or noun is None or len(place.node.terms) < 2 or place is query.root:
+    class_link, counts = query.root.node.cls_link, query.operators.get_operators("count")
+    for vertex in query.draft.vertices:
+        link = vertex.node.link
+        if link is None or class_link is None or len(vertex.node.terms) < 2 or vertex is query.root:
             continue
         first, last = link.positions[0], link.positions[-1]
-        joins = [one for one in query.frame.of("and") if 0 < one.first - last <= BESIDE]
-        before = operator.last < first <= last < noun.positions[0]
-        again = any(0 < one.first - join.last <= 2 for join in joins for one in counts)
-        if joins and (before or again) and first not in dict(query.projected):
-            query.group_by_value(query.named(place), first)
-            query.notes.append(LISTED)
+        conjunctions = [
+            operator_after
+            for operator_after in query.operators.get_operators("and")
+            if 0 < operator_after.first - last <= MAX_TOKENS_BESIDE
+        ]
+        is_before_noun = operator.last < first <= last < class_link.positions[0]
+        has_second_count = any(
+            0 < operator_after.first - conjunction.last <= 2
+            for conjunction in conjunctions
+            for operator_after in counts
+        )
+        if (
+            conjunctions
+            and (is_before_noun or has_second_count)
+            and first not in dict(query.projections)
+        ):
+            query.group_by_value(query.choose_name_variable(vertex), first)
+            query.notes.append(LISTED_NOTE)
             return True
     return False
 
 
-def _is_compound(query: QueryBuilder, place: Place, slot: Slot) -> bool:
-    """ "Movie directors": a noun in the plural right behind a class in the singular."""
-    link, tokens, spot = place.node.cls_link, query.reading.tokens, query.spot(slot)
+def _is_compound(query: QueryBuilder, vertex: Vertex, slot: Slot) -> bool:
+    """Return whether a plural follows a class in the singular: "movie directors"."""
+    link, tokens, attachment = (
+        vertex.node.cls_link,
+        query.question.tokens,
+        query.find_attachment(slot),
+    )
     if link is None or link.positions[-1] + 1 != slot.first:
         return False
-    if spot is None or spot.place is not place:
+    if attachment is None or attachment.vertex is not vertex:
         return False
     modifier, head = tokens[link.positions[-1]], tokens[slot.last]
     return modifier.stem == modifier.folded and head.stem != head.folded
 
 
-def alone(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether nothing else is asked for before the operator: "what is the maximum …".
+def is_sole_request(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether the question asks for nothing before the operator, apart from groups.
 
-    What the rows are grouped by does not count.
+    For example "what is the maximum …".
     """
-    asked = [s for s in query.slots if s.first < operator.first and query.is_left(s)]
-    named = any(one.end not in query.draft.group for one in query.named_before(operator))
-    return not asked and not named and query.zones.is_head(operator.first)
+    earlier_slots = [
+        slot for slot in query.slots if slot.first < operator.first and query.is_unused(slot)
+    ]
+    has_earlier_vertex = any(
+        vertex.term not in query.draft.group_keys for vertex in query.find_vertices_before(operator)
+    )
+    return not earlier_slots and not has_earlier_vertex and query.zones.is_head(operator.first)
 
 
-def enumerated(query: QueryBuilder, operator: Operator) -> tuple[Operator, ...]:
-    """The operators that share a noun with one: "the minimum, average and maximum price"."""
-    listed = query.frame.of(*AGGREGATING)
-    at = next((n for n, one in enumerate(listed) if one.first == operator.first), None)
-    if at is None:
+def list_joined_operators(query: QueryBuilder, operator: Operator) -> tuple[Operator, ...]:
+    """Return the operators that share a noun: "the minimum, average and maximum price"."""
+    operators = query.operators.get_operators(*LISTABLE_OPERATORS)
+    index = next(
+        (number for number, candidate in enumerate(operators) if candidate.first == operator.first),
+        None,
+    )
+    if index is None:
         return (operator,)
-    first = last = at
-    while first and _adjoin(query, listed[first - 1], listed[first]):
+    first = last = index
+    while first and _is_list_pair(query, operators[first - 1], operators[first]):
         first -= 1
-    while last + 1 < len(listed) and _adjoin(query, listed[last], listed[last + 1]):
+    while last + 1 < len(operators) and _is_list_pair(query, operators[last], operators[last + 1]):
         last += 1
-    return listed[first : last + 1]
+    return operators[first : last + 1]
 
 
-def _adjoin(query: QueryBuilder, one: Operator, other: Operator) -> bool:
-    """Whether a comma or a conjunction, and articles at most, part two operators."""
-    between = range(one.last + 1, other.first)
-    if any(not query.reading.is_stop(at) for at in between):
+def _is_list_pair(query: QueryBuilder, left: Operator, right: Operator) -> bool:
+    """Return whether only a comma, a conjunction and articles separate two operators."""
+    gap_positions = range(left.last + 1, right.first)
+    if any(not query.question.is_stop(position) for position in gap_positions):
         return False
-    reading = query.reading
-    gap, joining = reading.gap(one.last, other.first), reading.words.joining
-    return "," in gap or any(reading.folded[at] in joining for at in between)
+    question = query.question
+    gap, conjunctions = question.get_gap(left.last, right.first), question.word_list.conjunctions
+    return "," in gap or any(
+        question.folded_words[position] in conjunctions for position in gap_positions
+    )
 
 
 def is_column(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether an extreme is a column of its own, of a number that is named right after.
+    """Return whether an extreme is a column of its own, of the number named right after it.
 
-    It is listed with other aggregates, or after what is shown: "each type and the maximum price".
+    It is listed with other aggregates or after a shown column: "each type and the maximum price".
     """
-    among = enumerated(query, operator)
-    first = among[0].first
-    opened = all(query.reading.is_stop(at) for at in range(first))
-    listed = not opened and query.zones.is_listed(first) and query.zones.is_head(first)
-    if not listed and (len(among) == 1 or _is_had(query, among)):
+    operators = list_joined_operators(query, operator)
+    first = operators[0].first
+    opens_question = all(query.question.is_stop(position) for position in range(first))
+    is_listed = not opens_question and query.zones.is_listed(first) and query.zones.is_head(first)
+    if not is_listed and (len(operators) == 1 or _is_after_has(query, operators)):
         return False
-    last = among[-1].last
-    slot, place = query.next_slot(last, ACROSS), query.next_place(last, ACROSS)
-    before = place is not None and slot is not None and min(place.words) < slot.first
-    return not before
+    last = operators[-1].last
+    slot, place = (
+        query.find_next_slot(last, MAX_TOKENS_ACROSS),
+        query.find_next_vertex(last, MAX_TOKENS_ACROSS),
+    )
+    is_vertex_first = (
+        place is not None and slot is not None and min(place.name_positions) < slot.first
+    )
+    return not is_vertex_first
 
 
-def _is_had(query: QueryBuilder, among: Sequence[Operator]) -> bool:
-    """ "What has the highest and the lowest X": both say which is meant, not what is shown."""
-    before = takewhile(query.reading.is_stop, range(among[0].first - 1, -1, -1))
-    words = [query.reading.tokens[at].folded for at in before]
-    lists = query.reading.words
-    if any(one.name in ("average", "sum") for one in among) or query.frame.of("each"):
+def _is_after_has(query: QueryBuilder, operators: Sequence[Operator]) -> bool:
+    """Return whether extremes choose things: "what has the highest and the lowest X"."""
+    preceding = takewhile(query.question.is_stop, range(operators[0].first - 1, -1, -1))
+    words = [query.question.tokens[position].folded for position in preceding]
+    lists = query.question.word_list
+    if any(
+        candidate.name in ("average", "sum") for candidate in operators
+    ) or query.operators.get_operators("each"):
         return False
-    having = any(word in lists.texts["has"] for word in words)
-    return having and not any(word in lists.clauses["possessive"] for word in words)
+    has_verb = any(word in lists.text_words["has"] for word in words)
+    return has_verb and not any(word in lists.clauses["possessive"] for word in words)
 
 
-def aggregated(query: QueryBuilder, operator: Operator, function: str) -> bool:
-    """ "The average X": show an aggregate of the number that the words after an operator name.
+def apply_aggregate(query: QueryBuilder, operator: Operator, function: str) -> bool:
+    """Show an aggregate of the number that the words after an operator name: "the average X".
 
-    Also of those that are listed with it: "the average X and Y".
+    Numbers that are listed with it are aggregated too: "the average X and Y".
     """
-    if operator.name in ("average", "sum") and bounded_group(query, operator):
+    if operator.name in ("average", "sum") and bound_groups(query, operator):
         return True
-    sorts = NUMERIC if function in ("AVG", "SUM") else (*NUMERIC, *_DATED)
-    variables = _aggregands(query, operator, sorts)
+    sorts = NUMERIC_SORTS if function in ("AVG", "SUM") else (*NUMERIC_SORTS, *_NATIVE_DATE_SORTS)
+    variables = _find_aggregated_variables(query, operator, sorts)
     if not variables:
         return False
     for variable in variables:
-        query.draft.columns.append(aggregated_value(query, function, variable))
-    _per_value(query, operator)
+        query.draft.columns.append(build_cast_aggregate(query, function, variable))
+    _group_by_listed_values(query, operator)
     return True
 
 
-def _aggregands(query: QueryBuilder, operator: Operator, sorts: Sequence[Sort]) -> list[Variable]:
-    """The numbers that an aggregate is over; several aggregates may share one."""
-    slot = query.next_slot(operator.last, ACROSS)
-    spot = (
+def _find_aggregated_variables(
+    query: QueryBuilder, operator: Operator, sorts: Sequence[ValueKind]
+) -> list[Variable]:
+    """Return the variables to aggregate; several aggregates may share one."""
+    slot = query.find_next_slot(operator.last, MAX_TOKENS_ACROSS)
+    attachment = (
         None
-        if slot is None or query.reading.parted(operator.last, slot.first)
-        else query.spot(slot, sorts=sorts)
+        if slot is None or query.question.has_sentence_break(operator.last, slot.first)
+        else query.find_attachment(slot, sorts=sorts)
     )
-    if slot is not None and spot is not None:
-        others = query.frame.of(*AGGREGATING)
-        among = enumerated(query, operator)
-        shared = among[-1].first > operator.first or any(
-            0 < one.first - operator.last <= BESIDE and one.last < slot.first for one in others
+    if slot is not None and attachment is not None:
+        listable = query.operators.get_operators(*LISTABLE_OPERATORS)
+        joined = list_joined_operators(query, operator)
+        is_shared = joined[-1].first > operator.first or any(
+            0 < candidate.first - operator.last <= MAX_TOKENS_BESIDE and candidate.last < slot.first
+            for candidate in listable
         )
-        if shared:
-            return [query.hang(spot)]
-        return [query.take_spot(spot), *_listed_with(query, slot)]
+        if is_shared:
+            return [query.attach(attachment)]
+        return [query.attach_and_consume(attachment), *_iterate_listed_variables(query, slot)]
     for column in query.draft.columns:
-        if isinstance(column, Call) and function_of(column) != "COUNT":
-            return [variable_of(column)]
-    return _said_before(query, operator)
+        if isinstance(column, Call) and get_function(column) != "COUNT":
+            return [get_value_variable(column)]
+    return _find_number_before(query, operator)
 
 
-def _listed_with(query: QueryBuilder, first: Slot) -> Iterator[Variable]:
-    """The numbers that are listed right after another, no operator between."""
+def _iterate_listed_variables(query: QueryBuilder, first: Slot) -> Iterator[Variable]:
+    """Yield the numbers that are listed right after a slot, without an operator between."""
     last = first.last
-    while (slot := query.next_slot(last, BESIDE)) is not None:
-        between = range(last + 1, slot.first + 1)
-        taken = any(one.first in between for one in query.frame.operators if one.name != "and")
-        joined = _joined(query, range(last + 1, slot.first))
-        spot = query.spot(slot, sorts=NUMERIC) if joined and not taken else None
-        if spot is None or _parts_rows(query, slot):
+    while (slot := query.find_next_slot(last, MAX_TOKENS_BESIDE)) is not None:
+        span = range(last + 1, slot.first + 1)
+        has_operator = any(
+            candidate.first in span
+            for candidate in query.operators.operators
+            if candidate.name != "and"
+        )
+        is_joined = _is_list_gap(query, range(last + 1, slot.first))
+        attachment = (
+            query.find_attachment(slot, sorts=NUMERIC_SORTS)
+            if is_joined and not has_operator
+            else None
+        )
+        if attachment is None or _is_group_noun(query, slot):
             return
-        yield query.take_spot(spot)
+        yield query.attach_and_consume(attachment)
         last = slot.last
 
 
-def _parts_rows(query: QueryBuilder, slot: Slot) -> bool:
-    """Whether the same noun comes again after "each"."""
-    tokens = query.reading.tokens
-    nouns = {tokens[at].stem for at in range(slot.first, slot.last + 1)}
-    if any(tokens[one.last].stem in nouns for one in query.frame.of("yearly")):
+def _is_group_noun(query: QueryBuilder, slot: Slot) -> bool:
+    """Return whether the noun of a slot is repeated after "each" or "per year"."""
+    tokens = query.question.tokens
+    nouns = {tokens[position].stem for position in range(slot.first, slot.last + 1)}
+    if any(
+        tokens[operator.last].stem in nouns for operator in query.operators.get_operators("yearly")
+    ):
         return True
     return any(
-        tokens[at].stem in nouns
-        for one in query.frame.of("each")
-        for at in range(max(one.last, slot.last) + 1, min(one.last + 1 + BESIDE, len(tokens)))
+        tokens[position].stem in nouns
+        for operator in query.operators.get_operators("each")
+        for position in range(
+            max(operator.last, slot.last) + 1,
+            min(operator.last + 1 + MAX_TOKENS_BESIDE, len(tokens)),
+        )
     )
 
 
-def _joined(query: QueryBuilder, between: range) -> bool:
-    """Whether a comma or a conjunction stands between two nouns, and nothing of content."""
-    reading = query.reading
-    words = {reading.folded[at] for at in between}
-    joined = "," in reading.gap(between.start - 1, between.stop) or words & reading.words.joining
-    return bool(joined) and all(map(reading.is_stop, between))
+def _is_list_gap(query: QueryBuilder, gap_positions: range) -> bool:
+    """Return whether a comma or conjunction, and no content word, stands between two nouns."""
+    question = query.question
+    words = {question.folded_words[position] for position in gap_positions}
+    has_separator = (
+        "," in question.get_gap(gap_positions.start - 1, gap_positions.stop)
+        or words & question.word_list.conjunctions
+    )
+    return bool(has_separator) and all(map(question.is_stop, gap_positions))
 
 
-def _said_before(query: QueryBuilder, operator: Operator) -> list[Variable]:
-    """The number that is asked for before the operator: "how old are they on average"."""
-    for shown in reversed(query.projected):
-        numeric = any(
-            query.schema.sort(predicate) in NUMERIC and not inverse
-            for (_, predicate, inverse), variable in query.draft.attached.items()
-            if variable == shown[1]
+def _find_number_before(query: QueryBuilder, operator: Operator) -> list[Variable]:
+    """Return the number asked for before the operator: "how old are they on average"."""
+    for projection in reversed(query.projections):
+        is_numeric = any(
+            query.schema.get_sort(predicate) in NUMERIC_SORTS and not inverse
+            for (_, predicate, inverse), variable in query.draft.edge_variables.items()
+            if variable == projection[1]
         )
-        if shown[0] < operator.first and numeric:
-            query.projected.remove(shown)
-            return [shown[1]]
-    spot = query.spot(query.last_slot(operator.first, APART), sorts=NUMERIC)
-    return [] if spot is None else [query.take_spot(spot)]
+        if projection[0] < operator.first and is_numeric:
+            query.projections.remove(projection)
+            return [projection[1]]
+    attachment = query.find_attachment(
+        query.find_previous_slot(operator.first, MAX_TOKENS_APART), sorts=NUMERIC_SORTS
+    )
+    return [] if attachment is None else [query.attach_and_consume(attachment)]
 
 
-def reckoned(query: QueryBuilder, candidate: Candidate) -> Candidate:
-    """Return what is reckoned from what a candidate shows; it stays as it is if nothing is."""
-    for operator in query.frame.of("difference", "ratio")[:1]:
-        candidate = _of_two(query, operator, candidate)
-    if query.frame.mean_count is not None:
-        candidate = _average_of_counts(query, query.frame.mean_count, candidate)
+def apply_calculation(query: QueryBuilder, candidate: QueryCandidate) -> QueryCandidate:
+    """Return a candidate with the calculation that words ask for, or the candidate unchanged."""
+    for operator in query.operators.get_operators("difference", "ratio")[:1]:
+        candidate = _calculate_pair(query, operator, candidate)
+    if query.operators.average_of_counts is not None:
+        candidate = _compute_count_average(query, query.operators.average_of_counts, candidate)
     return candidate
 
 
-def _of_two(query: QueryBuilder, operator: Operator, candidate: Candidate) -> Candidate:
-    """Return the difference or the ratio of the two numbers or dates that a candidate shows.
+def _calculate_pair(
+    query: QueryBuilder, operator: Operator, candidate: QueryCandidate
+) -> QueryCandidate:
+    """Return the difference or ratio of the two numbers or dates that a candidate shows.
 
-    It stays as it is if there are not just two of them.
+    The candidate is unchanged unless it shows exactly two.
     """
     draft = query.draft
-    sorts = {value: query.schema.sort(number) for (_, number, _), value in draft.attached.items()}
-    calls: list[Value] = [one for one in draft.columns if isinstance(one, Call)]
-    for some in (NUMERIC, _DATED):
-        values = calls or [one for one in draft.columns if sorts.get(variable_of(one)) in some]
-        if len(values) == 2 and all(sorts.get(variable_of(one)) in some for one in values):
+    sorts = {
+        value: query.schema.get_sort(number)
+        for (_, number, _), value in draft.edge_variables.items()
+    }
+    calls: list[Value] = [column for column in draft.columns if isinstance(column, Call)]
+    for accepted_sorts in (NUMERIC_SORTS, _NATIVE_DATE_SORTS):
+        values = calls or [
+            column
+            for column in draft.columns
+            if sorts.get(get_value_variable(column)) in accepted_sorts
+        ]
+        if len(values) == 2 and all(
+            sorts.get(get_value_variable(column)) in accepted_sorts for column in values
+        ):
             break
     else:
         return candidate
-    first, second = map(alias_of, values)
-    if calls and [function_of(one) for one in calls if isinstance(one, Call)] == ["MIN", "MAX"]:
+    first, second = map(get_alias, values)
+    if calls and [get_function(column) for column in calls if isinstance(column, Call)] == [
+        "MIN",
+        "MAX",
+    ]:
         first, second = second, first
-    value = draft.variable(f"{operator.name} of {draft.hints[variable_of(values[0])]}")
-    told: Expression = Call("/" if operator.name == "ratio" else "-", (first, second))
-    if some is _DATED:
-        ends = (second, first) if calls else (first, second)
-        years = any(sorts.get(variable_of(one)) is Sort.YEAR for one in values)
-        told = elapsed("calendar years" if years else "days", *ends)
+    value = draft.create_variable(
+        f"{operator.name} of {draft.hints[get_value_variable(values[0])]}"
+    )
+    expression: Expression = Call("/" if operator.name == "ratio" else "-", (first, second))
+    if accepted_sorts is _NATIVE_DATE_SORTS:
+        bounds = (second, first) if calls else (first, second)
+        has_years = any(
+            sorts.get(get_value_variable(column)) is ValueKind.YEAR for column in values
+        )
+        expression = elapsed("calendar years" if has_years else "days", *bounds)
     tree = candidate.tree
-    kept = tuple((one, of) for one, of in tree.columns if one not in (first, second))
+    other_columns = tuple(
+        (column, expression) for column, expression in tree.columns if column not in (first, second)
+    )
     where = (tree,) if calls else tree.where.elements
-    shown = tuple(one for one in candidate.shown if one not in values)
-    outer = Query("SELECT", Group((*where, Bind(told, value))), columns=((value, None),))
-    columns = (*((one, None) for one, _ in kept), (value, None))
+    other_shown = tuple(column for column in candidate.shown if column not in values)
+    outer = Query("SELECT", Group((*where, Bind(expression, value))), columns=((value, None),))
+    columns = (*((column, None) for column, _ in other_columns), (value, None))
     tree = replace(outer if calls else replace(tree, where=outer.where), columns=columns)
-    return _with_number(query, operator, candidate, tree, (*shown, value))
+    return _replace_result(query, operator, candidate, tree, (*other_shown, value))
 
 
-def _with_number(
+def _replace_result(
     query: QueryBuilder,
     operator: Operator,
-    candidate: Candidate,
+    candidate: QueryCandidate,
     tree: Query,
     shown: tuple[Value, ...],
-) -> Candidate:
-    """A candidate that shows what an operator reckons from what it showed."""
+) -> QueryCandidate:
+    """Return a candidate with a new query that shows the result of an operator."""
     return replace(
         candidate,
         tree=tree,
@@ -763,242 +971,321 @@ def _with_number(
         hints=query.draft.hints,
         used=candidate.used | operator.mask,
         shown_words=candidate.shown_words | operator.mask,
-        gain=candidate.gain + Worth.OPERATOR + query.search.weight_of(operator.mask),
-        notes=(*candidate.notes, PAIRED),
+        gain=candidate.gain + GainWeight.OPERATOR + query.search.sum_weights(operator.mask),
+        notes=(*candidate.notes, PAIRED_NOTE),
     )
 
 
-def _average_of_counts(query: QueryBuilder, operator: Operator, candidate: Candidate) -> Candidate:
-    """Return the average of what a candidate counts for each of its groups: "moons per planet".
+def _compute_count_average(
+    query: QueryBuilder, operator: Operator, candidate: QueryCandidate
+) -> QueryCandidate:
+    """Return the average of the counts of all groups: "moons per planet".
 
-    It stays as it is if it counts in no groups, or only some of them.
+    The candidate is unchanged if it has no groups, or only some of them.
     """
     tree = candidate.tree
-    counts = [one for one in candidate.shown if isinstance(one, Call)]
-    whole = not (tree.having or tree.limit is not None or candidate.used & operator.mask)
-    if not (tree.group_by and whole) or list(map(function_of, counts)) != ["COUNT"]:
+    counts = [column for column in candidate.shown if isinstance(column, Call)]
+    is_complete = not (tree.having or tree.limit is not None or candidate.used & operator.mask)
+    if not (tree.group_by and is_complete) or list(map(get_function, counts)) != ["COUNT"]:
         return candidate
-    number = Call("AVG", (alias_of(counts[0]),))
-    each_one = replace(tree, distinct=False, order=())
-    outer = Query("SELECT", Group((each_one,)), columns=((alias_of(number), number),))
-    return _with_number(query, operator, candidate, outer, (number,))
+    number = Call("AVG", (get_alias(counts[0]),))
+    inner = replace(tree, distinct=False, order=())
+    outer = Query("SELECT", Group((inner,)), columns=((get_alias(number), number),))
+    return _replace_result(query, operator, candidate, outer, (number,))
 
 
-_CLASS_NAMED = 0.6  # words name a class so well
+_MIN_CLASS_SCORE = 0.6  # words name a class so well
 
-Operate = Callable[[QueryBuilder, tuple[Operator, ...]], None]
-"""Lets some operators take their words."""
+ApplyOperators = Callable[[QueryBuilder, tuple[Operator, ...]], None]
+"""Function that lets some operators use their words."""
 
 
-def share(query: QueryBuilder, operator: Operator) -> bool:
-    """ "What percentage of X are Y", "what share of the N comes from Y"; see `as_share`."""
-    spot, verb = _summed(query, operator), _verb(query, operator)
+def apply_share(query: QueryBuilder, operator: Operator) -> bool:
+    """Prepare a share ("what percentage of X are Y"); see `build_share`."""
+    attachment, verb = _find_summed_number(query, operator), _find_verb(query, operator)
     if verb is not None:
-        query.take_tokens([verb])
-    if spot is not None:
-        query.draft.columns.append(aggregated_value(query, "SUM", query.take_spot(spot)))
-        for one in query.frame.of("sum"):
-            query.take(one.mask, query.search.weight_of(one.mask))
-            query.gain += Worth.OPERATOR
+        query.consume_tokens([verb])
+    if attachment is not None:
+        query.draft.columns.append(
+            build_cast_aggregate(query, "SUM", query.attach_and_consume(attachment))
+        )
+        for sum_operator in query.operators.get_operators("sum"):
+            query.consume_words(sum_operator.mask, query.search.sum_weights(sum_operator.mask))
+            query.gain += GainWeight.OPERATOR
         return True
-    whole = _whole(query, operator)
-    if whole is None or not (query.root.node.edges or query.root.node.cls != whole.target):
+    class_link = _find_whole_class(query, operator)
+    if class_link is None or not (
+        query.root.node.edges or query.root.node.cls != class_link.target
+    ):
         return False
-    query.take_link(whole)
+    query.consume_link(class_link)
     return True
 
 
-def _summed(query: QueryBuilder, operator: Operator) -> Spot | None:
-    """The number that is summed up: it is named in what the share is of."""
-    slot = query.next_slot(operator.last, ACROSS)
+def _find_summed_number(query: QueryBuilder, operator: Operator) -> Attachment | None:
+    """Find the number to sum up, which the words for the whole name."""
+    slot = query.find_next_slot(operator.last, MAX_TOKENS_ACROSS)
     if slot is None:
         return None
-    between = range(operator.last + 1, slot.first)
-    totals = {at for one in query.frame.of("sum") for at in one.positions}
-    beside = all(at in totals or query.reading.is_stop(at) for at in between)
-    if not (beside or slot.first - 1 in totals or query.zones.is_head(slot.first)):
+    gap_positions = range(operator.last + 1, slot.first)
+    sum_positions = {
+        position
+        for sum_operator in query.operators.get_operators("sum")
+        for position in sum_operator.positions
+    }
+    is_adjacent = all(
+        position in sum_positions or query.question.is_stop(position) for position in gap_positions
+    )
+    if not (is_adjacent or slot.first - 1 in sum_positions or query.zones.is_head(slot.first)):
         return None
-    verb = _verb(query, operator)
-    return None if verb is not None and verb < slot.first else query.spot(slot, sorts=NUMERIC)
+    verb = _find_verb(query, operator)
+    return (
+        None
+        if verb is not None and verb < slot.first
+        else query.find_attachment(slot, sorts=NUMERIC_SORTS)
+    )
 
 
-def _whole(query: QueryBuilder, operator: Operator) -> Link | None:
-    """The class named after "what percentage of", if all that the pattern starts at are of it."""
-    ids = query.ids_at(query.root)
-    near = [
-        one
-        for one in query.linked.of(Kind.CLASS)
-        if 0 < one.positions[0] - operator.last <= BESIDE and one.score >= _CLASS_NAMED
+def _find_whole_class(query: QueryBuilder, operator: Operator) -> Link | None:
+    """Return the class named after "what percentage of", if all root nodes are its instances."""
+    ids = query.get_vertex_ids(query.root)
+    nearby_links = [
+        link
+        for link in query.linked.get_links(Kind.CLASS)
+        if 0 < link.positions[0] - operator.last <= MAX_TOKENS_BESIDE
+        and link.score >= _MIN_CLASS_SCORE
     ]
-    best = [one for one in near if one.score >= near[0].score]
-    return next((one for one in best if query.schema.all_are(ids, one.target)), None)
+    best_links = [link for link in nearby_links if link.score >= nearby_links[0].score]
+    return next(
+        (link for link in best_links if query.schema.has_only_instances(ids, link.target)), None
+    )
 
 
-def _verb(query: QueryBuilder, operator: Operator) -> int | None:
-    """Where the part that has the share begins: at a verb, if need be of a relative clause."""
-    reading, parting = query.reading, query.reading.words.clauses["parting"]
-    found = [
-        at for at in range(operator.last + 2, len(reading.tokens)) if reading.folded[at] in parting
+def _find_verb(query: QueryBuilder, operator: Operator) -> int | None:
+    """Return the position of the verb before the part; that of a relative clause if need be."""
+    question, verbs = query.question, query.question.word_list.clauses["parting"]
+    positions = [
+        position
+        for position in range(operator.last + 2, len(question.tokens))
+        if question.folded_words[position] in verbs
     ]
-    clauses = reading.words.clauses
-    opens = clauses["restrict"] - clauses["weak"]
-    main = (at for at in found if reading.folded[at - 1] not in opens)
-    return next(main, found[0] if found else None)
+    clauses = question.word_list.clauses
+    relative_words = clauses["restrict"] - clauses["weak"]
+    main_positions = (
+        position
+        for position in positions
+        if question.folded_words[position - 1] not in relative_words
+    )
+    return next(main_positions, positions[0] if positions else None)
 
 
-def _part(query: QueryBuilder, operator: Operator) -> int:
-    """The words for what has the share, as bits.
+def _find_part_words(query: QueryBuilder, operator: Operator) -> int:
+    """Return the words for the part as a bit mask.
 
-    They stand after the verb; without one, before the operator, or they name the last thing.
+    They follow the verb; without a verb they precede the operator, or name the last thing.
     """
-    verb, count = _verb(query, operator), len(query.reading.tokens)
+    verb, count = _find_verb(query, operator), len(query.question.tokens)
     if verb is not None:
-        return bits((*range(operator.first), *range(verb, count)))
-    links = [one for node in query.state.node.walk() for one in (node.link,) if one is not None]
-    last = max(links, key=lambda one: one.positions, default=None)
-    before = bits(range(operator.first))
-    if last is None or any(one.mask & before for one in links):
-        return before
-    return last.mask
+        return to_bit_mask((*range(operator.first), *range(verb, count)))
+    links = [link for node in query.state.node.walk() for link in (node.link,) if link is not None]
+    last_link = max(links, key=lambda link: link.positions, default=None)
+    earlier_words = to_bit_mask(range(operator.first))
+    if last_link is None or any(link.mask & earlier_words for link in links):
+        return earlier_words
+    return last_link.mask
 
 
-def as_share(query: QueryBuilder, candidate: Candidate, operate: Operate) -> Candidate | None:
-    """Return the share that what a candidate counts or sums up has of the whole, in percent."""
+def build_share(
+    query: QueryBuilder, candidate: QueryCandidate, apply_operators: ApplyOperators
+) -> QueryCandidate | None:
+    """Return a candidate for the share of a count or sum in the whole, in percent."""
     tree, root, draft = candidate.tree, candidate.root, query.draft
-    operator = query.frame.of("share")[0]
-    sums = [one for one in candidate.shown if isinstance(one, Call)]
-    keys: tuple[Value, ...] = tuple(one for one in candidate.shown if one not in sums)
-    if tree.having or tree.limit is not None or len(sums) > 1 or candidate.asks:
+    operator = query.operators.get_operators("share")[0]
+    aggregates = [column for column in candidate.shown if isinstance(column, Call)]
+    keys: tuple[Value, ...] = tuple(
+        column for column in candidate.shown if column not in aggregates
+    )
+    if tree.having or tree.limit is not None or len(aggregates) > 1 or candidate.is_ask:
         return None
-    if not sums and (keys != (root,) or _whole(query, operator) is None):
+    if not aggregates and (keys != (root,) or _find_whole_class(query, operator) is None):
         return None
-    if sums and (set(keys) != set(draft.group) or _repeats(query, variable_of(sums[0]))):
+    if aggregates and (
+        set(keys) != set(draft.group_keys) or _is_repeated(query, get_value_variable(aggregates[0]))
+    ):
         return None
-    counted = sums[0] if sums else aggregate("COUNT", variable_of(root), distinct=True)
-    every = _of_all(query, operator, counted, operate)
-    if every is None or (_shape(tree.where) <= _shape(every.where) and not (sums and keys)):
+    part_value = (
+        aggregates[0]
+        if aggregates
+        else build_aggregate("COUNT", get_value_variable(root), distinct=True)
+    )
+    whole_query = _build_whole_query(query, operator, part_value, apply_operators)
+    if whole_query is None or (
+        _get_shape(tree.where) <= _get_shape(whole_query.where) and not (aggregates and keys)
+    ):
         return None
-    columns = ((alias_of(counted), counted), *((alias_of(one), None) for one in keys * bool(sums)))
+    columns = (
+        (get_alias(part_value), part_value),
+        *((get_alias(column), None) for column in keys * bool(aggregates)),
+    )
     part = replace(tree, columns=columns, distinct=False, order=())
-    value = draft.variable("percentage of " + draft.hints[variable_of(counted)])
-    ends = alias_of(counted), every.columns[0][0]
-    percent = Call("/", (Call("*", (number_term(100), ends[0])), ends[1]))
-    shown = (*(keys if sums else ()), value)
-    inner = Group((part, every, Bind(percent, value)))
+    value = draft.create_variable("percentage of " + draft.hints[get_value_variable(part_value)])
+    operands = get_alias(part_value), whole_query.columns[0][0]
+    percent = Call("/", (Call("*", (to_number_term(100), operands[0])), operands[1]))
+    shown_columns = (*(keys if aggregates else ()), value)
+    inner = Group((part, whole_query, Bind(percent, value)))
     return replace(
         candidate,
-        tree=Query("SELECT", inner, columns=tuple((alias_of(one), None) for one in shown)),
-        shown=shown,
+        tree=Query(
+            "SELECT", inner, columns=tuple((get_alias(column), None) for column in shown_columns)
+        ),
+        shown=shown_columns,
         hints=draft.hints,
     )
 
 
-def _owner(query: QueryBuilder, value: Variable) -> Place:
-    """What a number is of."""
-    owners = [one.subject for one in query.draft.patterns if one.object == value]
-    return next((one for one in query.draft.places if one.end in owners), query.root)
-
-
-def _repeats(query: QueryBuilder, value: Variable) -> bool:
-    """Whether a number would be added up several times: it stands in several rows."""
-    owner = _owner(query, value)
-    return any(spreads(query, owner, one) for one in query.draft.places if one is not owner)
-
-
-def _shape(group: Group) -> frozenset[object]:
-    """What a group says, whatever its variables are called."""
-    one = Variable("any")
-    alike: Group = transform(group, lambda node: one if isinstance(node, Variable) else node)
-    return frozenset(alike.elements)
-
-
-def _of_all(
-    query: QueryBuilder, operator: Operator, counted: Call, operate: Operate
-) -> Query | None:
-    """The sub-query of the count or the sum over the whole."""
-    whole = _restricted(query, operator, counted, operate)
-    end, summed = whole.root.end, counted.name != "COUNT DISTINCT"
-    if summed:
-        spot = whole.spot(whole.next_slot(operator.last, ACROSS), sorts=NUMERIC)
-        end = end if spot is None else whole.take_spot(spot)
-    for slot in whole.slots:
-        known = slot in query.done and whole.is_left(slot)
-        spot = whole.spot(slot) if known else None
-        if spot is not None:
-            whole.take_spot(spot)
-    if not isinstance(end, Variable) or summed == (end == whole.root.end):
-        return None
-    call = aggregated_value(whole, "SUM", end) if summed else aggregate("COUNT", end, distinct=True)
-    others: dict[Variable, Variable] = {}
-
-    def renamed(one: object) -> object:
-        if not isinstance(one, Variable) or one not in whole.draft.hints:
-            return one
-        if one not in others:
-            others[one] = query.draft.variable("all " + whole.draft.hints[one])
-        return others[one]
-
-    where = transform(whole.draft.query().where, renamed)
-    made: Call = transform(call, renamed)
-    return Query("SELECT", where, columns=((alias_of(made), made),))
-
-
-def _restricted(
-    query: QueryBuilder, operator: Operator, counted: Call, operate: Operate
-) -> QueryBuilder:
-    """The query of the words for the whole alone, without what is counted or summed up."""
-    part, link = _part(query, operator), _whole(query, operator)
-    node, known, ids = (
-        _without(query.state.node, part),
-        query.state.node.cls,
-        query.ids_at(query.root),
+def _find_owner(query: QueryBuilder, value: Variable) -> Vertex:
+    """Return the vertex that has a number as a property."""
+    subjects = [
+        candidate.subject for candidate in query.draft.patterns if candidate.object == value
+    ]
+    return next(
+        (candidate for candidate in query.draft.vertices if candidate.term in subjects), query.root
     )
-    owner = _owner(query, variable_of(counted))
-    if not (node.edges or node.terms) and owner is not query.root:
-        node, known, ids = Node(query.ids_at(owner)), None, query.ids_at(owner)
+
+
+def _is_repeated(query: QueryBuilder, value: Variable) -> bool:
+    """Return whether a number stands in several rows, so that a sum would be too high."""
+    owner = _find_owner(query, value)
+    return any(
+        has_many_between(query, owner, vertex)
+        for vertex in query.draft.vertices
+        if vertex is not owner
+    )
+
+
+def _get_shape(group: Group) -> frozenset[object]:
+    """Return the elements of a group with all variables masked."""
+    placeholder = Variable("any")
+    masked: Group = transform(
+        group, lambda node: placeholder if isinstance(node, Variable) else node
+    )
+    return frozenset(masked.elements)
+
+
+def _build_whole_query(
+    query: QueryBuilder, operator: Operator, counted: Call, apply_operators: ApplyOperators
+) -> Query | None:
+    """Build the sub-query of the count or sum over the whole."""
+    builder = _build_whole(query, operator, counted, apply_operators)
+    variable, is_sum = builder.root.term, counted.name != "COUNT DISTINCT"
+    if is_sum:
+        attachment = builder.find_attachment(
+            builder.find_next_slot(operator.last, MAX_TOKENS_ACROSS), sorts=NUMERIC_SORTS
+        )
+        variable = variable if attachment is None else builder.attach_and_consume(attachment)
+    for slot in builder.slots:
+        is_missing = slot in query.used_slots and builder.is_unused(slot)
+        attachment = builder.find_attachment(slot) if is_missing else None
+        if attachment is not None:
+            builder.attach_and_consume(attachment)
+    if not isinstance(variable, Variable) or is_sum == (variable == builder.root.term):
+        return None
+    call = (
+        build_cast_aggregate(builder, "SUM", variable)
+        if is_sum
+        else build_aggregate("COUNT", variable, distinct=True)
+    )
+    fresh_variables: dict[Variable, Variable] = {}
+
+    def rename_variable(node: object) -> object:
+        if not isinstance(node, Variable) or node not in builder.draft.hints:
+            return node
+        if node not in fresh_variables:
+            fresh_variables[node] = query.draft.create_variable("all " + builder.draft.hints[node])
+        return fresh_variables[node]
+
+    where = transform(builder.draft.to_query().where, rename_variable)
+    renamed_call: Call = transform(call, rename_variable)
+    return Query("SELECT", where, columns=((get_alias(renamed_call), renamed_call),))
+
+
+def _build_whole(
+    query: QueryBuilder, operator: Operator, counted: Call, apply_operators: ApplyOperators
+) -> QueryBuilder:
+    """Return the builder of the whole: the words of the part and the counted value are left out."""
+    part_words, link = _find_part_words(query, operator), _find_whole_class(query, operator)
+    node, known_class, ids = (
+        _remove_words(query.state.node, part_words),
+        query.state.node.cls,
+        query.get_vertex_ids(query.root),
+    )
+    owner_vertex = _find_owner(query, get_value_variable(counted))
+    if not (node.edges or node.terms) and owner_vertex is not query.root:
+        node, known_class, ids = (
+            Node(query.get_vertex_ids(owner_vertex)),
+            None,
+            query.get_vertex_ids(owner_vertex),
+        )
         link = None
-    if query.root.end in query.draft.group:
-        node = replace(node, cls=known)
-    cls = link.target if link is not None else node.cls or _kind(query, ids, known)
-    node = replace(node, ids=node.ids if cls is None else query.schema.instances(cls), cls=cls)
-    state = PartialMatch(node, query.state.used & ~part, 0.0, anchored=True)
-    left = [slot for slot in query.slots if not slot.mask & part]
-    whole = QueryBuilder(query.lookups, state, left)
+    if query.root.term in query.draft.group_keys:
+        node = replace(node, cls=known_class)
+    cls = (
+        link.target if link is not None else node.cls or _find_common_class(query, ids, known_class)
+    )
+    node = replace(node, ids=node.ids if cls is None else query.schema.get_instances(cls), cls=cls)
+    state = PartialMatch(node, query.state.used & ~part_words, 0.0, anchored=True)
+    slots = [slot for slot in query.slots if not slot.mask & part_words]
+    builder = QueryBuilder(query.lookups, state, slots)
     if link is not None:
-        whole.take_link(link)
-    operate(whole, tuple(one for one in query.made if not one.mask & part))
-    return whole
+        builder.consume_link(link)
+    apply_operators(
+        builder,
+        tuple(
+            applied_operator
+            for applied_operator in query.filters_by_operator
+            if not applied_operator.mask & part_words
+        ),
+    )
+    return builder
 
 
-def _kind(query: QueryBuilder, ids: Ids, known: str | None) -> str | None:
-    """The smallest class that all of some nodes are of, larger than one that is known."""
+def _find_common_class(query: QueryBuilder, ids: Ids, known_class: str | None) -> str | None:
+    """Return the smallest class of all the nodes that is larger than the known class."""
     schema = query.schema
-    own = schema.classes_of(int(ids[0])) if len(ids) else ()
-    above = [up for one in own for up in schema.classes[one].parents if up in schema.classes]
-    size = len(schema.instances(known)) if known is not None else 0
-    fits = [one for one in (*own, *above) if schema.all_are(ids, one)]
-    larger = [one for one in fits if len(schema.instances(one)) > size]
-    return min(larger, key=lambda one: len(schema.instances(one)), default=None)
+    classes = schema.get_classes(int(ids[0])) if len(ids) else ()
+    superclasses = [
+        parent
+        for cls in classes
+        for parent in schema.classes[cls].parents
+        if parent in schema.classes
+    ]
+    min_size = len(schema.get_instances(known_class)) if known_class is not None else 0
+    common = [cls for cls in (*classes, *superclasses) if schema.has_only_instances(ids, cls)]
+    larger = [cls for cls in common if len(schema.get_instances(cls)) > min_size]
+    return min(larger, key=lambda cls: len(schema.get_instances(cls)), default=None)
 
 
-def _without(node: Node, part: int) -> Node:
-    """A pattern without what some words say."""
-    said = node.link is not None and not node.link.mask & ~part
+def _remove_words(node: Node, part_words: int) -> Node:
+    """Return a node of a match without what some words require."""
+    is_removed = node.link is not None and not node.link.mask & ~part_words
     if node.quantity is not None:
-        said = not bits(node.quantity.positions) & ~part
-    typed = node.cls_link is not None and bool(node.cls_link.mask & part)
+        is_removed = not to_bit_mask(node.quantity.positions) & ~part_words
+    has_removed_class = node.cls_link is not None and bool(node.cls_link.mask & part_words)
     edges = tuple(
-        (edge, _without(child, part))
+        (edge, _remove_words(child, part_words))
         for edge, child in node.edges
-        if (named_words(child) or (edge.link.mask if edge.link is not None else 0)) & ~part
+        if (find_named_words(child) or (edge.link.mask if edge.link is not None else 0))
+        & ~part_words
     )
     return replace(
         node,
         edges=edges,
-        terms=() if said else node.terms,
-        link=None if said else node.link,
-        quantity=None if said else node.quantity,
-        cls=None if typed else node.cls,
-        cls_link=None if typed else node.cls_link,
-        without=tuple(one for one in node.without if named_words(one) & ~part),
+        terms=() if is_removed else node.terms,
+        link=None if is_removed else node.link,
+        quantity=None if is_removed else node.quantity,
+        cls=None if has_removed_class else node.cls,
+        cls_link=None if has_removed_class else node.cls_link,
+        negated=tuple(
+            negated for negated in node.negated if find_named_words(negated) & ~part_words
+        ),
     )

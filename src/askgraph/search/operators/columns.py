@@ -1,4 +1,4 @@
-"""Names and values that are asked for: whose they are, and what carries them.
+"""Choose columns for the names and values that a question asks for, and find their owners.
 
 A question word asks for a value that no other word names: the date, the place, the person.
 """
@@ -7,312 +7,382 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pyoxigraph import Literal, Variable
 
-from askgraph.graph.literals import Sort, split_literal
+from askgraph.graph.literals import ValueKind, split_literal
 from askgraph.graph.names import NAME_WORDS
-from askgraph.graph.profile import standard_naming
+from askgraph.graph.profile import get_standard_role
 from askgraph.index.names import Kind, name_tokens
-from askgraph.search.expand import Doubt, Worth
+from askgraph.search.expand import GainWeight, Penalty
 from askgraph.search.expand.schema import (
     KINDS,
-    kinds_of_nodes,
-    kinds_of_predicate,
-    links_asked,
-    spread,
+    find_question_word_links,
+    get_node_kinds,
+    get_predicate_kinds,
+    sample_evenly,
 )
 from askgraph.search.operators.query_builder import (
-    DATED,
-    Place,
+    DATE_SORTS,
+    Attachment,
     QueryBuilder,
     Slot,
-    Spot,
-    unnamed_spot,
+    Vertex,
+    build_unnamed_attachment,
 )
-from askgraph.search.query_pieces import Value, pattern
-from askgraph.search.tokenize.word_lists import kind_words, shared_words
+from askgraph.search.query_pieces import Value, build_pattern
+from askgraph.search.tokenize.word_lists import get_shared_words, load_kind_words
 from askgraph.sparql import Call, Element, Filter, Group
 
-_WITHIN = 9
-"""Words between a property and the noun that it is said of: "name and date of birth of the …"."""
-_NAMED = 0.8  # a place is named so well, or nothing is said of it
-_LOOKED_AT = 5  # so many things say whether the labels of all are numbers
-_OWN_NOUN = ("count", "average", "sum", "minimum", "maximum", "most", "fewest", "superlative")
-"""Operators that have a noun of their own: "the name and the number of reservations"."""
-_FITS = 0.9  # a predicate called so well by the words for a name is what they mean
-_TEXTS = {"place": "places", "person": "persons"}
-"""The kind of thing whose name stands in a text, by what the question word asks for."""
+_MAX_OWNER_DISTANCE = 9
+"""Maximum number of words between a property and its owner: "name and date of birth of the …"."""
+_MIN_OWNER_SCORE = 0.8  # a place is named so well, or nothing is said of it
+_MAX_LABEL_NODES = 5  # so many things say whether the labels of all are numbers
+_NOUN_OPERATORS = ("count", "average", "sum", "minimum", "maximum", "most", "fewest", "superlative")
+"""Operators that have their own noun: "the name and the number of reservations"."""
+_MIN_PREDICATE_SCORE = 0.9  # a predicate called so well by the words for a name is what they mean
+_TEXT_KINDS = {"place": "places", "person": "persons"}
+"""Kind of thing whose name a text holds, by what the question word asks for."""
 
 
 def show_names(query: QueryBuilder) -> None:
-    """Show the names that words ask for: of a thing that has a label, the thing itself.
+    """Show the names that words ask for; for a thing with a label, show the thing itself.
 
-    "The names and ages of the pilots" shows the pilots. Of persons whose first and last names are
-    two predicates both are shown. If a predicate at the thing is called by the very words, these
-    are left to it.
+    "The names and ages of the pilots" shows the pilots. If first and last names are two predicates,
+    both are shown. If exactly these words name a predicate of the thing, they are left to it.
     """
-    for at in query.lookups.naming:
-        if query.reading.tokens[at].quote is not None:
+    for position in query.lookups.name_positions:
+        if query.question.tokens[position].quote is not None:
             continue
-        if query.used >> at & 1 or not query.zones.is_head(at):
+        if query.used >> position & 1 or not query.zones.is_head(position):
             continue
-        slot = next((one for one in query.slots if one.first <= at <= one.last), None)
-        if _is_named_itself(query, at) and (slot is None or slot.first == slot.last):
-            query.take(1 << at, query.weights[at] * Worth.NAMING)
-            query.done |= set() if slot is None else {slot}
+        slot = next(
+            (
+                candidate
+                for candidate in query.slots
+                if candidate.first <= position <= candidate.last
+            ),
+            None,
+        )
+        if _is_after_text_property(query, position) and (slot is None or slot.first == slot.last):
+            query.consume_words(1 << position, query.weights[position] * GainWeight.NAME_WORD)
+            query.used_slots |= set() if slot is None else {slot}
             continue
-        place = owner_of(query, at, at)
-        if place is None or not isinstance(place.end, Variable) or _is_taken(query, slot, place):
+        vertex = find_owner_vertex(query, position, position)
+        if (
+            vertex is None
+            or not isinstance(vertex.term, Variable)
+            or _is_reserved(query, slot, vertex)
+        ):
             continue
-        names = _names(query, place) or (_name_of_other(query, place) if slot is None else [])
+        names = _find_name_variables(query, vertex) or (
+            _find_linked_name(query, vertex) if slot is None else []
+        )
         if not names:
             continue
-        query.projected += [(at, shown) for shown in names]
-        query.take(1 << at, query.weights[at] * Worth.NAMING)
-        query.shown_words |= 1 << at
+        query.projections += [(position, variable) for variable in names]
+        query.consume_words(1 << position, query.weights[position] * GainWeight.NAME_WORD)
+        query.shown_words |= 1 << position
         if slot is not None:
-            query.done.add(slot)
+            query.used_slots.add(slot)
 
 
-def _is_named_itself(query: QueryBuilder, at: int) -> bool:
-    """ "Director names": the texts of a property, named right before, are names themselves."""
-    spots = (query.spot(one) for one in query.slots if one.last == at - 1)
+def _is_after_text_property(query: QueryBuilder, position: int) -> bool:
+    """Return whether the texts of the property named right before are names: "director names"."""
+    attachments = (query.find_attachment(slot) for slot in query.slots if slot.last == position - 1)
     return any(
-        spot is not None and not spot.inverse and query.schema.sort(spot.predicate) is Sort.TEXT
-        for spot in spots
+        attachment is not None
+        and not attachment.inverse
+        and query.schema.get_sort(attachment.predicate) is ValueKind.TEXT
+        for attachment in attachments
     )
 
 
-def owner_of(query: QueryBuilder, first: int, last: int) -> Place | None:
-    """Return the place of the pattern whose property the words from `first` to `last` name.
+def find_owner_vertex(query: QueryBuilder, first: int, last: int) -> Vertex | None:
+    """Return the vertex whose property the words from `first` to `last` name.
 
-    Its words stand right before them ("the pilot's name", "pilot names"), or after them and an
-    "of" or the like ("the names and ages of all pilots"), with other properties between.
+    Its words stand right before them ("the pilot's name", "pilot names"), or after them and a
+    preposition as "of" ("the names and ages of all pilots"), with other properties between.
     """
-    starts, ends = named_places(query)
+    starts, ends = find_named_vertices(query)
     if first - 1 in ends:
         return ends[first - 1]
-    if any(one.first <= first - 1 <= one.last for one in query.slots):
+    if any(slot.first <= first - 1 <= slot.last for slot in query.slots):
         return None
-    joined = False
-    for at in range(last + 1, min(last + _WITHIN, len(query.reading.tokens))):
-        if at in starts and joined:
-            return starts[at]
-        joined = joined or query.reading.tokens[at].folded in query.reading.words.clauses["weak"]
-        if not _may_stand_between(query, at, starts):
+    has_preposition = False
+    for position in range(last + 1, min(last + _MAX_OWNER_DISTANCE, len(query.question.tokens))):
+        if position in starts and has_preposition:
+            return starts[position]
+        has_preposition = (
+            has_preposition
+            or query.question.tokens[position].folded in query.question.word_list.clauses["weak"]
+        )
+        if not _can_stand_between(query, position, starts):
             return None
     return None
 
 
-def named_places(query: QueryBuilder) -> tuple[dict[int, Place], dict[int, Place]]:
-    """The places that words name well, by the first and by the last token of their names."""
-    starts: dict[int, Place] = {}
-    ends: dict[int, Place] = {}
-    for place in query.draft.places:
-        for link in query.draft.naming(place.node, place.edge):
-            if link.score * link.quality >= _NAMED and link.kind is not Kind.VALUE:
-                starts.setdefault(link.positions[0], place)
-                ends.setdefault(link.positions[-1], place)
+def find_named_vertices(query: QueryBuilder) -> tuple[dict[int, Vertex], dict[int, Vertex]]:
+    """Return the vertices that words name well, by the first and the last token of the name."""
+    starts: dict[int, Vertex] = {}
+    ends: dict[int, Vertex] = {}
+    for vertex in query.draft.vertices:
+        for link in query.draft.find_naming_links(vertex.node, vertex.edge):
+            if link.score * link.quality >= _MIN_OWNER_SCORE and link.kind is not Kind.VALUE:
+                starts.setdefault(link.positions[0], vertex)
+                ends.setdefault(link.positions[-1], vertex)
     return starts, ends
 
 
-def _may_stand_between(query: QueryBuilder, at: int, starts: Mapping[int, Place]) -> bool:
-    """Whether a word may part a property from its owner: one of function, or another property."""
-    reading = query.reading
-    if any(at in one.positions for one in query.frame.of(*_OWN_NOUN)):
+def _can_stand_between(query: QueryBuilder, position: int, starts: Mapping[int, Vertex]) -> bool:
+    """Return whether a word may stand between a property and its owner."""
+    question = query.question
+    if any(position in span.positions for span in query.operators.get_operators(*_NOUN_OPERATORS)):
         return False
-    if reading.is_stop(at):
-        return reading.tokens[at].folded not in reading.words.clauses["restrict"] or (
-            reading.tokens[at].folded in reading.words.clauses["weak"]
+    if question.is_stop(position):
+        return question.tokens[position].folded not in question.word_list.clauses["restrict"] or (
+            question.tokens[position].folded in question.word_list.clauses["weak"]
         )
-    if query.frame.mask >> at & 1 or reading.tokens[at].stem in reading.words.naming:
-        return True
-    said = {reading.tokens[first].stem for first in starts}
-    if at + 1 in starts and reading.tokens[at].stem in said:  # "parties … of the party hosts"
-        return True
-    return any(one.first <= at <= one.last for one in query.slots)
-
-
-def _is_taken(query: QueryBuilder, slot: Slot | None, place: Place) -> bool:
-    """Whether the words are an operator's, or call a predicate of the thing by its name."""
-    if slot is None:
-        return False
-    if not query.is_left(slot):
-        return True
-    reading = query.reading
-    own = place.node.cls_link.positions if place.node.cls_link is not None else ()
-    if any(
-        at not in own
-        and not reading.is_stop(at)
-        and reading.tokens[at].stem not in reading.words.naming
-        for at in range(slot.first, slot.last + 1)
+    if (
+        query.operators.mask >> position & 1
+        or question.tokens[position].stem in question.word_list.naming
     ):
         return True
-    present = query.lookups.present(query.ids_at(place))
+    start_stems = {question.tokens[first].stem for first in starts}
+    if (
+        position + 1 in starts and question.tokens[position].stem in start_stems
+    ):  # "parties … of the party hosts"
+        return True
+    return any(span.first <= position <= span.last for span in query.slots)
+
+
+def _is_reserved(query: QueryBuilder, slot: Slot | None, vertex: Vertex) -> bool:
+    """Return whether an operator uses the words, or they name a predicate of the thing."""
+    if slot is None:
+        return False
+    if not query.is_unused(slot):
+        return True
+    question = query.question
+    class_positions = vertex.node.cls_link.positions if vertex.node.cls_link is not None else ()
+    if any(
+        position not in class_positions
+        and not question.is_stop(position)
+        and question.tokens[position].stem not in question.word_list.naming
+        for position in range(slot.first, slot.last + 1)
+    ):
+        return True
+    predicates = query.lookups.find_predicates(query.get_vertex_ids(vertex))
     return any(
-        link.score * link.quality >= _FITS and query.schema.number(link.target) in present
+        link.score * link.quality >= _MIN_PREDICATE_SCORE
+        and query.schema.get_predicate_number(link.target) in predicates
         for link in slot.links
     )
 
 
-def _names(query: QueryBuilder, place: Place) -> list[Variable]:
-    """The thing itself if it has a label, its own names otherwise; none if it has no name."""
-    schema, ids = query.schema, query.ids_at(place)
-    labels = sorted(schema.naming & schema.hidden & query.lookups.present(ids))
-    if labels and not _is_numbered(query, place, labels):
-        return [query.named(place)]
-    parts = _parts(query, place)
+def _find_name_variables(query: QueryBuilder, vertex: Vertex) -> list[Variable]:
+    """Return the thing itself if it has a label, else its names; empty without names."""
+    schema, ids = query.schema, query.get_vertex_ids(vertex)
+    labels = sorted(
+        schema.naming_predicates & schema.hidden_predicates & query.lookups.find_predicates(ids)
+    )
+    if labels and not _has_numbering_labels(query, vertex, labels):
+        return [query.choose_name_variable(vertex)]
+    parts = _find_name_parts(query, vertex)
     if parts:
-        return [query.draft.attach(place, number) for number in parts]
-    own = schema.name_predicate(ids)
-    if own is not None and _says_name(query, own, place):
-        return [query.draft.attach(place, own)]
+        return [query.draft.attach_predicate(vertex, number) for number in parts]
+    name_predicate = schema.find_custom_name_predicate(ids)
+    if name_predicate is not None and _is_name_predicate(query, name_predicate, vertex):
+        return [query.draft.attach_predicate(vertex, name_predicate)]
     return []
 
 
-def _is_numbered(query: QueryBuilder, place: Place, labels: Sequence[int]) -> bool:
-    """Whether the labels of things only number them: "visit 7" is no name of a visit."""
+def _has_numbering_labels(query: QueryBuilder, vertex: Vertex, labels: Sequence[int]) -> bool:
+    """Return whether labels only number the things: "visit 7" is no name of a visit."""
     schema, terms = query.schema, query.graph.terms
-    ids = query.ids_at(place)[:_LOOKED_AT]
-    kind = frozenset[str]().union(*map(schema.class_stems, schema.classes_of(int(ids[0]))))
-    found = [at for number in labels for at in query.graph.step(ids, number).tolist()]
-    texts = [name_tokens(terms.value(at)) for at in found if at < terms.first_iri]
+    ids = query.get_vertex_ids(vertex)[:_MAX_LABEL_NODES]
+    class_stems = frozenset[str]().union(
+        *map(schema.get_lineage_stems, schema.get_classes(int(ids[0])))
+    )
+    label_nodes = [
+        node_id for number in labels for node_id in query.graph.step(ids, number).tolist()
+    ]
+    texts = [
+        name_tokens(terms.get_value(node_id))
+        for node_id in label_nodes
+        if node_id < terms.first_iri
+    ]
     words = [{word for word in text if not word[0].isdigit()} for text in texts]
     return all(
-        own <= kind and len(own) < len(set(text)) for own, text in zip(words, texts, strict=True)
+        label_words <= class_stems and len(label_words) < len(set(text))
+        for label_words, text in zip(words, texts, strict=True)
     )
 
 
-def _name_of_other(query: QueryBuilder, place: Place) -> list[Variable]:
-    """The one thing with a label that each nameless thing is linked to, if there is such a one.
+def _find_linked_name(query: QueryBuilder, vertex: Vertex) -> list[Variable]:
+    """Return the labelled thing that each nameless thing is linked to, if there is exactly one.
 
-    A nominee that is a node without a name has the name of the person who was nominated. Only a
-    thing that no other of the kind is linked to is the same but for its role.
+    A nameless nomination node gets the name of the nominated person. The link must be one-to-one,
+    so that both stand for the same thing.
     """
-    schema, ids = query.schema, query.ids_at(place)
-    found = []
-    for number in sorted(schema.leading & query.lookups.present(ids)):
+    schema, ids = query.schema, query.get_vertex_ids(vertex)
+    predicates = []
+    for number in sorted(schema.resource_predicates & query.lookups.find_predicates(ids)):
         if schema.is_functional(number) and schema.is_functional(number, inverse=True):
-            other = query.graph.step(ids, number)
-            if not schema.naming.isdisjoint(schema.hidden & query.lookups.present(other)):
-                found.append(number)
-    return [query.draft.attach(place, found[0])] if len(found) == 1 else []
+            linked_ids = query.graph.step(ids, number)
+            if not schema.naming_predicates.isdisjoint(
+                schema.hidden_predicates & query.lookups.find_predicates(linked_ids)
+            ):
+                predicates.append(number)
+    return [query.draft.attach_predicate(vertex, predicates[0])] if len(predicates) == 1 else []
 
 
-def _says_name(query: QueryBuilder, predicate: int, place: Place) -> bool:
-    """Whether a predicate is called a name, or as the class of what it names."""
-    words = query.schema.words(predicate)
-    classes = query.schema.classes_of(int(place.node.ids[0]))
+def _is_name_predicate(query: QueryBuilder, predicate: int, vertex: Vertex) -> bool:
+    """Return whether a predicate is called a name, or like the class of what it names."""
+    words = query.schema.get_name_stems(predicate)
+    classes = query.schema.get_classes(int(vertex.node.ids[0]))
     return not words.isdisjoint(NAME_WORDS) or any(
-        words <= query.schema.class_stems(cls) for cls in classes
+        words <= query.schema.get_lineage_stems(cls) for cls in classes
     )
 
 
-def _parts(query: QueryBuilder, place: Place) -> tuple[int, ...]:
-    """The predicates of the first and the last name of things without a whole one."""
-    schema, ids = query.schema, query.ids_at(place)
-    present = sorted(query.lookups.present(ids))
+def _find_name_parts(query: QueryBuilder, vertex: Vertex) -> tuple[int, ...]:
+    """Return the predicates of the first and last name of things without a full name."""
+    schema, ids = query.schema, query.get_vertex_ids(vertex)
+    predicates = sorted(query.lookups.find_predicates(ids))
     first, last = (
-        [number for number in present if number in schema.open and _is_called(query, number, part)]
+        [
+            number
+            for number in predicates
+            if number in schema.open_predicates and _has_part_ending(query, number, part)
+        ]
         for part in ("first_names", "last_names")
     )
     return (first[0], last[0]) if first and last else ()
 
 
-def _is_called(query: QueryBuilder, number: int, part: str) -> bool:
-    """Whether a predicate's name ends in a word for a part of a name."""
-    texts = ("".join(text.split()) for text in query.schema.texts(number))
-    return any(text.endswith(ending) for text in texts for ending in shared_words().parts[part])
+def _has_part_ending(query: QueryBuilder, number: int, part: str) -> bool:
+    """Return whether the name of a predicate ends in a word for a part of a name."""
+    texts = ("".join(text.split()) for text in query.schema.get_folded_names(number))
+    return any(
+        text.endswith(ending) for text in texts for ending in get_shared_words().name_parts[part]
+    )
 
 
-def value_asked(query: QueryBuilder) -> Spot | None:
-    """Return where the value is that the question word asks for: a date of "when".
+def find_asked_value(query: QueryBuilder) -> Attachment | None:
+    """Find the value that the question word asks for: a date for "when".
 
-    Places and persons of which only the name is known, as text, are values as well.
+    Places and persons are values as well if only their name is known, as text.
     """
-    if query.frame.asks in ("date", "year"):
-        return query.only(DATED)
-    asked = query.frame.asked_at
-    kind = _TEXTS.get(asked[0]) if asked is not None else None
-    for place in query.draft.places if kind is not None else ():
-        if kind is None or not query.lookups.is_resource(place.node.ids):
+    if query.operators.asks in ("date", "year"):
+        return query.find_only_predicate(DATE_SORTS)
+    question_word = query.operators.question_word
+    kind = _TEXT_KINDS.get(question_word[0]) if question_word is not None else None
+    for vertex in query.draft.vertices if kind is not None else ():
+        if kind is None or not query.lookups.is_resource(vertex.node.ids):
             continue
         schema = query.schema
-        own = schema.name_predicate(place.node.ids)
-        fits = [
+        name_predicate = schema.find_custom_name_predicate(vertex.node.ids)
+        numbers = [
             number
-            for number in query.predicates_at(place)
-            if number in schema.open
-            and number != own
-            and schema.sort(number) is Sort.TEXT
-            and kind in kinds_of_predicate(schema, number)
+            for number in query.list_predicates(vertex)
+            if number in schema.open_predicates
+            and number != name_predicate
+            and schema.get_sort(number) is ValueKind.TEXT
+            and kind in get_predicate_kinds(schema, number)
         ]
-        found = place is query.root and not place.node.terms
-        if found and kind in kinds_of_nodes(query.schema, place.node.ids):
+        is_class = vertex is query.root and not vertex.node.terms
+        if is_class and kind in get_node_kinds(query.schema, vertex.node.ids):
             return None  # the answer itself
-        if fits:
-            generic = kind_words().generic[kind]
-            plain = [number for number in fits if query.schema.words(number) & generic]
-            query.unknown += Doubt.OTHER_FITS * (len(fits) - 1)
-            return unnamed_spot(place, (plain or fits)[0])
+        if numbers:
+            generic = load_kind_words().generic[kind]
+            generic_numbers = [
+                number for number in numbers if query.schema.get_name_stems(number) & generic
+            ]
+            query.unknown += Penalty.OTHER_PREDICATE * (len(numbers) - 1)
+            return build_unnamed_attachment(vertex, (generic_numbers or numbers)[0])
     return None
 
 
-def also_asked(query: QueryBuilder) -> Iterator[Variable]:
-    """Yield what further question words ask for: "when and where was X launched".
+def iterate_further_values(query: QueryBuilder) -> Iterator[Variable]:
+    """Yield the values of further question words: "when and where was X launched".
 
-    It is said of the thing that the value for the first word is said of, by the same words.
+    They belong to the same thing as the value of the first word, named by the same words.
     """
-    for name, at in query.frame.also_asked:
-        links = links_asked(query.linked, query.schema, name, at) if name in KINDS else ()
-        for link in sorted(links, key=lambda one: -one.quality):
-            number = query.schema.number(link.target)
+    for question_word, position in query.operators.further_question_words:
+        links = (
+            find_question_word_links(query.linked, query.schema, question_word, position)
+            if question_word in KINDS
+            else ()
+        )
+        for link in sorted(links, key=lambda candidate: -candidate.quality):
+            number = query.schema.get_predicate_number(link.target)
             if number is None:
                 continue
-            applies = query.lookups.applies
-            bearing = (one for one in _things(query) if applies(query.ids_at(one), number, False))
-            if (place := next(bearing, None)) is not None:
-                yield query.draft.attach(place, number)
-                query.shown_words |= 1 << at
+            has_predicate = query.lookups.has_predicate
+            bearers = (
+                candidate
+                for candidate in _iterate_entities(query)
+                if has_predicate(query.get_vertex_ids(candidate), number, False)
+            )
+            if (vertex := next(bearers, None)) is not None:
+                yield query.draft.attach_predicate(vertex, number)
+                query.shown_words |= 1 << position
                 break
 
 
-def _things(query: QueryBuilder) -> Iterator[Place]:
-    """The places of a draft, and the named things that they are linked to."""
-    for place in query.draft.places:
-        yield place
-        for _, child in place.node.edges:
-            constant = query.draft.constant(child)
+def _iterate_entities(query: QueryBuilder) -> Iterator[Vertex]:
+    """Yield the vertices of a draft and the named things that they are linked to."""
+    for vertex in query.draft.vertices:
+        yield vertex
+        for _, child in vertex.node.edges:
+            constant = query.draft.get_constant(child)
             if constant is not None:
-                yield Place(constant, child)
+                yield Vertex(constant, child)
 
 
-def sorting_key(query: QueryBuilder, shown: Value) -> Value:
-    """Return what rows of a column are sorted by: of things their labels, in one language."""
-    labels = _labels_of(query, shown) if isinstance(shown, Variable) else None
-    if labels is None or not isinstance(shown, Variable):
-        return shown
+def build_label_key(query: QueryBuilder, column: Value) -> Value:
+    """Return the sort key of a column: for things their labels, in one language."""
+    labels = _find_labels(query, column) if isinstance(column, Variable) else None
+    if labels is None or not isinstance(column, Variable):
+        return column
     number, languages = labels
-    label = query.draft.variable("label")
-    parts: list[Element] = [pattern(shown, query.graph.iri_of(number), label)]
+    label = query.draft.create_variable("label")
+    elements: list[Element] = [build_pattern(column, query.graph.get_predicate_iri(number), label)]
     if len(languages) > 1:
-        own = (query.reading.language, "en", *sorted(languages))
-        chosen = next(one for said in own for one in sorted(languages) if one.startswith(said))
-        parts.append(Filter(Call("=", (Call("LANG", (label,)), Literal(chosen)))))
-    query.draft.optional.append(Group(tuple(parts)))
+        languages_by_preference = (query.question.language, "en", *sorted(languages))
+        chosen_language = next(
+            language
+            for prefix in languages_by_preference
+            for language in sorted(languages)
+            if language.startswith(prefix)
+        )
+        elements.append(Filter(Call("=", (Call("LANG", (label,)), Literal(chosen_language)))))
+    query.draft.optionals.append(Group(tuple(elements)))
     return label
 
 
-def _labels_of(query: QueryBuilder, shown: Variable) -> tuple[int, set[str]] | None:
-    """The predicate of the labels that the things of a column have, and their languages."""
+def _find_labels(query: QueryBuilder, column: Variable) -> tuple[int, set[str]] | None:
+    """Return the label predicate of the things in a column, and the languages of the labels."""
     graph, schema = query.graph, query.schema
-    ids = next((query.ids_at(one) for one in query.draft.places if one.end == shown), None)
-    for (_, predicate, inverse), value in query.draft.attached.items() if ids is None else ():
-        ids = graph.ends(predicate, inverse=not inverse) if value == shown else ids
+    ids = next(
+        (
+            query.get_vertex_ids(candidate)
+            for candidate in query.draft.vertices
+            if candidate.term == column
+        ),
+        None,
+    )
+    for (_, predicate, inverse), value in query.draft.edge_variables.items() if ids is None else ():
+        ids = graph.get_ends(predicate, inverse=not inverse) if value == column else ids
     if ids is None or not query.lookups.is_resource(ids):
         return None
-    present = query.lookups.present(ids)
-    named = [n for n in present if standard_naming(graph.iri_of(n)) == "name"]
-    if not named:
+    predicates = query.lookups.find_predicates(ids)
+    label_predicates = [
+        number
+        for number in predicates
+        if get_standard_role(graph.get_predicate_iri(number)) == "name"
+    ]
+    if not label_predicates:
         return None
-    number = max(named, key=lambda one: schema.predicates[one].triples)
-    texts = (graph.terms.text(int(one)) for one in graph.step(spread(ids), number))
+    number = max(label_predicates, key=lambda candidate: schema.predicates[candidate].triples)
+    texts = (
+        graph.terms.get_text(int(candidate)) for candidate in graph.step(sample_evenly(ids), number)
+    )
     return number, {split_literal(text)[2] or "" for text in texts if text.startswith('"')}

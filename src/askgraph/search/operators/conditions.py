@@ -1,4 +1,4 @@
-"""Operators that compare: values, texts, what exists and what must not."""
+"""Condition operators: comparisons of values and texts, existence and absence."""
 
 from collections.abc import Set
 from dataclasses import replace
@@ -6,611 +6,795 @@ from dataclasses import replace
 import numpy as np
 from pyoxigraph import Literal, Variable
 
-from askgraph.graph.arrays import Ids, in_both
-from askgraph.graph.literals import Sort, day_number, split_literal
+from askgraph.graph.arrays import Ids, intersect
+from askgraph.graph.literals import ValueKind, split_literal, to_day_number
 from askgraph.index.names import Kind
-from askgraph.search.expand import APART, BESIDE, FAR, NEAR, Doubt, Edge, Node
-from askgraph.search.expand.schema import truths_of
+from askgraph.search.expand import (
+    MAX_TOKENS_APART,
+    MAX_TOKENS_BESIDE,
+    MAX_TOKENS_FAR,
+    MAX_TOKENS_NEAR,
+    Edge,
+    Node,
+    Penalty,
+)
+from askgraph.search.expand.schema import get_truth_terms
 from askgraph.search.link import Link
-from askgraph.search.operators.aggregates import FEW, FUNCTIONS, cast_of, group_counted
+from askgraph.search.operators.aggregates import (
+    AGGREGATE_FUNCTIONS,
+    FEW_NOTE,
+    get_cast,
+    group_for_count,
+)
 from askgraph.search.operators.query_builder import (
-    DATED,
-    FIRST_DAY,
-    NUMERIC,
-    Place,
+    DATE_SORTS,
+    FIRST_DAY_NUMBER,
+    NUMERIC_SORTS,
+    Attachment,
     QueryBuilder,
-    Spot,
-    bounding_day,
-    unnamed_spot,
-    year_of,
+    Vertex,
+    build_day_bound,
+    build_unnamed_attachment,
+    get_year,
 )
 from askgraph.search.operators.times import (
-    asked_span,
-    by_dimension,
-    compared_age,
-    compared_nodes,
-    is_dated,
-    is_point,
-    number_of,
-    overlapping,
-    spanned,
+    compare_age,
+    compare_quantity_nodes,
+    convert_quantity,
+    find_asked_span,
+    find_by_dimension,
+    find_span,
+    is_endpoint_named,
+    is_time_value,
+    require_overlap,
 )
 from askgraph.search.query_pieces import (
     DECIMAL,
     INTEGER,
-    aggregate,
-    aggregate_of,
-    alias_of,
-    condition,
-    denied,
-    number_term,
-    pattern,
-    term_of,
+    build_aggregate,
+    build_aggregate_query,
+    build_filter,
+    build_not_exists,
+    build_pattern,
+    get_alias,
+    parse_term,
+    to_number_term,
 )
 from askgraph.search.tokenize import Quantity
-from askgraph.search.tokenize.question_operators import COMPARING, Operator, held_text, holder_of
-from askgraph.search.tokenize.word_lists import shared_words
+from askgraph.search.tokenize.question_operators import (
+    COMPARISON_SIGNS,
+    Operator,
+    find_matched_text,
+    find_text_holder,
+)
+from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql import Call, Pattern, Term
 
-_MOST = 20_000  # up to so many values are looked at for the text; of more it is taken to be there
+_MAX_TEXT_VALUES = (
+    20_000  # up to so many values are looked at for the text; of more it is taken to be there
+)
 
 
-def quoting(query: QueryBuilder, operator: Operator, function: str) -> bool:
-    """ "Containing 'x'", "starting with 'x'", "with the letter x in its name"."""
-    held = held_text(query.reading, operator.positions)
-    if held is None or any(query.used >> at & 1 for at in held):
+def apply_text_condition(query: QueryBuilder, operator: Operator, function: str) -> bool:
+    """Require a text in a value: "containing 'x'", "starting with 'x'"."""
+    text_positions = find_matched_text(query.question, operator.positions)
+    if text_positions is None or any(query.used >> position & 1 for position in text_positions):
         return False
-    spot = _holding(query, operator, held)
-    if spot is None or not _limited(query, spot, function, held):
+    attachment = _find_text_attachment(query, operator, text_positions)
+    if attachment is None or not _require_text(query, attachment, function, text_positions):
         return False
-    kinds = query.reading.words.texts["kinds"]
-    between = range(operator.last, held.start)
-    query.take_tokens(at for at in between if query.reading.folded[at] in kinds)
+    text_kind_words = query.question.word_list.text_words["kinds"]
+    gap_positions = range(operator.last, text_positions.start)
+    query.consume_tokens(
+        position
+        for position in gap_positions
+        if query.question.folded_words[position] in text_kind_words
+    )
     return True
 
 
-def called(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Gemini flights": those whose names hold the word."""
-    beside = {operator.first - 1, operator.last + 1}
-    place = next((one for one in query.draft.places if beside & {*one.words}), None)
-    if place is None:
+def apply_name_condition(query: QueryBuilder, operator: Operator) -> bool:
+    """Require a word in the name: "Gemini flights"."""
+    adjacent = {operator.first - 1, operator.last + 1}
+    vertex = next(
+        (candidate for candidate in query.draft.vertices if adjacent & {*candidate.name_positions}),
+        None,
+    )
+    if vertex is None:
         return False
-    ids = query.ids_at(place)
-    names = sorted(query.schema.naming & query.lookups.present(ids, inverse=False))
+    ids = query.get_vertex_ids(vertex)
+    names = sorted(
+        query.schema.naming_predicates & query.lookups.find_predicates(ids, inverse=False)
+    )
     if not names:
         return False
-    name = query.schema.any_name(ids) or names[0]
-    held = range(operator.first, operator.last + 1)
-    return _limited(query, unnamed_spot(place, name), "CONTAINS", held)
+    name = query.schema.find_name_predicate(ids) or names[0]
+    text_positions = range(operator.first, operator.last + 1)
+    return _require_text(query, build_unnamed_attachment(vertex, name), "CONTAINS", text_positions)
 
 
-def _limited(query: QueryBuilder, spot: Spot, function: str, held: range) -> bool:
-    """Keep what has a value with the text of some tokens; False if nothing has."""
-    tokens = query.reading.tokens
-    text = query.reading.text[tokens[held.start].start : tokens[held.stop - 1].end]
-    bearers = _bearers(query, spot, function, text.lower())
+def _require_text(
+    query: QueryBuilder, attachment: Attachment, function: str, text_positions: range
+) -> bool:
+    """Require the text of some tokens in a value; return False if nothing has it."""
+    tokens = query.question.tokens
+    text = query.question.text[
+        tokens[text_positions.start].start : tokens[text_positions.stop - 1].end
+    ]
+    bearers = _find_text_bearers(query, attachment, function, text.lower())
     if bearers is not None:
         if not len(bearers):
             return False
-        query.keep(spot.place, bearers)
-    variable = query.take_spot(spot)
-    if spot.slot is not None and query.zones.is_head(spot.slot.first) and not query.draft.columns:
-        query.shown_words |= spot.slot.mask
-        query.projected.append((spot.slot.first, variable))
-    query.draft.filters.append(condition(variable, function, Literal(text)))
-    query.take_tokens(held)
+        query.narrow_vertex(attachment.vertex, bearers)
+    variable = query.attach_and_consume(attachment)
+    if (
+        attachment.slot is not None
+        and query.zones.is_head(attachment.slot.first)
+        and not query.draft.columns
+    ):
+        query.shown_words |= attachment.slot.mask
+        query.projections.append((attachment.slot.first, variable))
+    query.draft.filters.append(build_filter(variable, function, Literal(text)))
+    query.consume_tokens(text_positions)
     return True
 
 
-def _holding(query: QueryBuilder, operator: Operator, held: range) -> Spot | None:
-    """The value that holds the text: named after it ("in its title"), named before, or the name."""
-    holder = holder_of(query.reading, held)
-    slot = query.next_slot(holder, 2) if holder is not None else None
-    slot = slot or query.last_slot(operator.first + 1, NEAR) or query.next_slot(held.stop - 1, 2)
-    named = [
-        (max(at for at in place.words if at < operator.first), -place.below, index, place)
-        for index, place in enumerate(query.draft.places)
-        if any(operator.first - APART - NEAR <= at < operator.first for at in place.words)
-        and query.lookups.is_resource(place.node.ids)
+def _find_text_attachment(
+    query: QueryBuilder, operator: Operator, text_positions: range
+) -> Attachment | None:
+    """Find the value that holds the text: named after it ("in its title"), before it, or a name."""
+    holder = find_text_holder(query.question, text_positions)
+    slot = query.find_next_slot(holder, 2) if holder is not None else None
+    slot = (
+        slot
+        or query.find_previous_slot(operator.first + 1, MAX_TOKENS_NEAR)
+        or query.find_next_slot(text_positions.stop - 1, 2)
+    )
+    earlier_vertices = [
+        (
+            max(position for position in vertex.name_positions if position < operator.first),
+            -vertex.depth,
+            index,
+            vertex,
+        )
+        for index, vertex in enumerate(query.draft.vertices)
+        if any(
+            operator.first - MAX_TOKENS_APART - MAX_TOKENS_NEAR <= position < operator.first
+            for position in vertex.name_positions
+        )
+        and query.lookups.is_resource(vertex.node.ids)
     ]
-    near = max(named)[3] if named else query.root
+    nearest = max(earlier_vertices)[3] if earlier_vertices else query.root
     if slot is not None:
-        for _, link, number in query.lookups.named_by(slot, ()):
-            at_hand = query.lookups.applies(query.ids_at(near), number, False)
-            if at_hand and query.schema.sort(number) is not Sort.NONE:
-                return Spot(near, number, False, link, slot=slot)
-        spot = query.spot(slot)
-        if spot is not None and query.schema.sort(spot.predicate) is not Sort.NONE:
-            return spot
-        if spot is not None and not spot.path:
-            ids = query.graph.step(query.ids_at(spot.place), spot.predicate, inverse=spot.inverse)
-            name = query.schema.any_name(ids)
+        for _, link, number in query.lookups.iterate_slot_predicates(slot, ()):
+            is_present = query.lookups.has_predicate(query.get_vertex_ids(nearest), number, False)
+            if is_present and query.schema.get_sort(number) is not ValueKind.NONE:
+                return Attachment(nearest, number, False, link, slot=slot)
+        attachment = query.find_attachment(slot)
+        if (
+            attachment is not None
+            and query.schema.get_sort(attachment.predicate) is not ValueKind.NONE
+        ):
+            return attachment
+        if attachment is not None and not attachment.path:
+            ids = query.graph.step(
+                query.get_vertex_ids(attachment.vertex),
+                attachment.predicate,
+                inverse=attachment.inverse,
+            )
+            name = query.schema.find_name_predicate(ids)
             if name is None:
                 return None
-            variable = query.take_spot(spot)
-            known = query.draft.place_at(variable)
-            place = known or Place(variable, Node(ids), spot.place.below + 1)
-            if known is None:
-                query.draft.places.append(place)
-            return unnamed_spot(place, name)
-    name = query.schema.any_name(query.ids_at(near))
-    return None if name is None else unnamed_spot(near, name)
+            variable = query.attach_and_consume(attachment)
+            existing_vertex = query.draft.find_vertex(variable)
+            vertex = existing_vertex or Vertex(variable, Node(ids), attachment.vertex.depth + 1)
+            if existing_vertex is None:
+                query.draft.vertices.append(vertex)
+            return build_unnamed_attachment(vertex, name)
+    name = query.schema.find_name_predicate(query.get_vertex_ids(nearest))
+    return None if name is None else build_unnamed_attachment(nearest, name)
 
 
-def _bearers(query: QueryBuilder, spot: Spot, function: str, text: str) -> Ids | None:
-    """The things at a spot whose value holds the text; None if there are too many to say."""
-    if spot.path:
+def _find_text_bearers(
+    query: QueryBuilder, attachment: Attachment, function: str, text: str
+) -> Ids | None:
+    """Return the nodes whose value holds the text; None if there are too many values to check."""
+    if attachment.path:
         return None
-    bearers, objects = query.graph.pairs(query.ids_at(spot.place), spot.predicate)
-    if len(objects) > _MOST:
+    bearers, objects = query.graph.get_edges(
+        query.get_vertex_ids(attachment.vertex), attachment.predicate
+    )
+    if len(objects) > _MAX_TEXT_VALUES:
         return None
-    holds = {"CONTAINS": str.__contains__, "STRSTARTS": str.startswith, "STRENDS": str.endswith}[
+    matches = {"CONTAINS": str.__contains__, "STRSTARTS": str.startswith, "STRENDS": str.endswith}[
         function
     ]
     first, terms = query.graph.terms.first_iri, query.graph.terms
     values = {
-        at: at < first and holds(split_literal(terms.text(at))[0].lower(), text)
-        for at in np.unique(objects).tolist()
+        node_id: node_id < first
+        and matches(split_literal(terms.get_text(node_id))[0].lower(), text)
+        for node_id in np.unique(objects).tolist()
     }
-    kept = np.array([values[at] for at in objects.tolist()], dtype=np.bool_)
-    return in_both(np.unique(bearers[kept]), query.ids_at(spot.place))
+    is_match = np.array([values[node_id] for node_id in objects.tolist()], dtype=np.bool_)
+    return intersect(np.unique(bearers[is_match]), query.get_vertex_ids(attachment.vertex))
 
 
-_DATES = DATED
-_LISTED = 500  # values that are looked at for what datatypes they are of
-_NAME = 0.95  # a number belongs to a thing's name that is so well said
-_SOON = 2  # so many words after a comparison an average is what is compared with
-_MEASURED = (*NUMERIC, *_DATES)
+_DATE_VALUE_SORTS = DATE_SORTS
+_MAX_DATATYPE_VALUES = 500  # values that are looked at for what datatypes they are of
+_MIN_NAME_SCORE = 0.95  # a number belongs to a thing's name that is so well said
+_MAX_AGGREGATE_DISTANCE = 2  # so many words after a comparison an average is what is compared with
+_COMPARABLE_SORTS = (*NUMERIC_SORTS, *_DATE_VALUE_SORTS)
 
 
-def comparison(query: QueryBuilder, operator: Operator) -> bool:
-    """ "More than 5 X", "before 1990": a condition on a value, or on how many there are."""
-    after, before = _number_after(query, operator), query.frame.quantity_before(operator, 1)
-    quantity = before if operator.name in ("at_least", "at_most") and before else after
-    sign: str | None = COMPARING.get(operator.name)
-    if sign is not None and _is_denied(query, operator):
-        sign = _DENIED[sign]
-    if quantity is not None and any(query.used >> at & 1 for at in quantity.positions):
+def apply_comparison(query: QueryBuilder, operator: Operator) -> bool:
+    """Add a condition on a value or a count: "more than 5 X", "before 1990"."""
+    next_quantity, previous_quantity = (
+        _find_quantity_after(query, operator),
+        query.operators.get_quantity_before(operator, 1),
+    )
+    quantity = (
+        previous_quantity
+        if operator.name in ("at_least", "at_most") and previous_quantity
+        else next_quantity
+    )
+    sign: str | None = COMPARISON_SIGNS.get(operator.name)
+    if sign is not None and _is_negated(query, operator):
+        sign = _NEGATED_SIGNS[sign]
+    if quantity is not None and any(query.used >> position & 1 for position in quantity.positions):
         return False
     if quantity is None or sign is None:
-        return _against(query, operator, sign)
-    taken = operator.mask | sum(1 << at for at in quantity.positions)
-    temporal = operator.name in ("before", "after")
-    unit = query.next_place(quantity.last, 2)
-    if unit is not None and not temporal:
-        return _counted_against(query, operator, quantity, sign)
-    if not temporal and _of_unit(query, operator, quantity, sign):
+        return _compare_with_reference(query, operator, sign)
+    used_words = operator.mask | sum(1 << position for position in quantity.positions)
+    is_temporal = operator.name in ("before", "after")
+    counted_vertex = query.find_next_vertex(quantity.last, 2)
+    if counted_vertex is not None and not is_temporal:
+        return _compare_count(query, operator, quantity, sign)
+    if not is_temporal and _compare_with_unit(query, operator, quantity, sign):
         return True
-    spot = _compared(query, operator, quantity, temporal)
-    if spot is None:
-        return not temporal and _counted_against(query, operator, quantity, sign)
-    if not (temporal and _ended_in(query, operator, spot, quantity)):
-        bound(query, spot, quantity, sign, since=_is_said(query, operator, "since"))
-    query.take(taken, sum(query.weights[at] for at in quantity.positions))
+    attachment = _find_compared(query, operator, quantity, is_temporal)
+    if attachment is None:
+        return not is_temporal and _compare_count(query, operator, quantity, sign)
+    if not (is_temporal and _require_end_within(query, operator, attachment, quantity)):
+        add_bound(
+            query, attachment, quantity, sign, is_since=_is_time_word(query, operator, "since")
+        )
+    query.consume_words(used_words, sum(query.weights[position] for position in quantity.positions))
     return True
 
 
-def _number_after(query: QueryBuilder, operator: Operator) -> Quantity | None:
-    """The number after an operator, if it is not the end of a thing's name: "before Apollo 12"."""
-    quantity = query.frame.quantity_after(operator)
+def _find_quantity_after(query: QueryBuilder, operator: Operator) -> Quantity | None:
+    """Return the quantity after an operator, unless it ends a name: "before Apollo 12"."""
+    quantity = query.operators.get_quantity_after(operator)
     if quantity is None:
         return None
-    named = any(
-        link.score >= _NAME and operator.last < link.positions[0] < quantity.first
-        for link in query.linked.of(Kind.ENTITY)
+    is_in_name = any(
+        link.score >= _MIN_NAME_SCORE and operator.last < link.positions[0] < quantity.first
+        for link in query.linked.get_links(Kind.ENTITY)
         if quantity.first in link.positions
     )
-    return None if named else quantity
+    return None if is_in_name else quantity
 
 
-def _of_unit(query: QueryBuilder, operator: Operator, quantity: Quantity, sign: str) -> bool:
-    """ "More than 30 years old", or a number with its unit at a node that words near by name."""
-    following = quantity.measured.stop
-    if quantity.unit is not None and following < len(query.reading.tokens):
-        word = query.reading.tokens[following].folded
-        for measure in query.reading.words.adjectives.get(word, ()):
-            if measure.degree != "plain" or quantity.value is None:
-                continue
-            old = replace(operator, measure=measure)
-            spot = query.by_words(measure.measures, NUMERIC)
-            if spot is not None and _fits(query, spot.predicate, quantity):
-                bound(query, spot, quantity, sign)
-            elif not measure.is_age or not compared_age(query, old, quantity.value, sign):
-                continue
-            query.take_tokens(range(quantity.first, following + 1))
-            return True
-    near = (query.last_slot(operator.first, APART), query.next_slot(quantity.last, BESIDE))
-    return compared_nodes(query, [s for s in near if s is not None], quantity, sign)
-
-
-def _compared(
-    query: QueryBuilder, operator: Operator, quantity: Quantity, temporal: bool
-) -> Spot | None:
-    """The predicate whose value is compared: named before, named after, or by its measure."""
-    sorts: tuple[Sort, ...] = NUMERIC + DATED if quantity.days is not None else NUMERIC
-    sorts = DATED if temporal else sorts
-    near = [
-        query.last_slot(operator.first, APART),
-        query.next_slot(quantity.last, BESIDE),
-        query.next_slot(operator.last, 2),
-    ]
-    for slot in near:
-        spot = query.spot(slot, sorts=sorts)
-        if spot is not None and _fits(query, spot.predicate, quantity):
-            query.use_spot(spot)
-            return spot
-    if operator.measure is not None:
-        last = operator.first - 1  # "people older than 30", "people who are older"
-        while query.reading.is_stop(last) and last > 0:
-            last -= 1
-        joined = last + 1 == operator.first or (
-            query.reading.folded[last + 1] in query.reading.words.clauses["restrict"]
-        )
-        beside = next((one for one in query.draft.places if joined and last in one.words), None)
-        for words in (operator.measure.measures, operator.measure.dates):
-            spot = query.by_words(words, sorts, first=beside)
-            if spot is not None and _fits(query, spot.predicate, quantity):
-                return spot
-        return by_dimension(query, quantity)
-    if temporal:
-        found = _span_spot(query, operator) or query.only(DATED)
-        dates = sorted(shared_words().names["dates"], reverse=True)
-        return found or query.by_words(dates, NUMERIC + DATED)
-    reused = [
-        replace(unnamed_spot(place, predicate), inverse=inverse)
-        for (end, predicate, inverse) in query.draft.attached
-        for place in query.draft.places
-        if place.end == end and query.schema.sort(predicate) in sorts
-    ]
-    return reused[0] if reused else by_dimension(query, quantity)
-
-
-def _counted_against(
+def _compare_with_unit(
     query: QueryBuilder, operator: Operator, quantity: Quantity, sign: str
 ) -> bool:
-    """ "More than two X": a condition on how many things X names."""
+    """Compare a number with its unit: "more than 30 years old", or at a node of quantities."""
+    following = quantity.positions_with_unit.stop
+    if quantity.unit is not None and following < len(query.question.tokens):
+        word = query.question.tokens[following].folded
+        for measure in query.question.word_list.measures_by_first_word.get(word, ()):
+            if measure.degree != "plain" or quantity.value is None:
+                continue
+            adjective_operator = replace(operator, measure=measure)
+            attachment = query.find_by_words(measure.property_names, NUMERIC_SORTS)
+            if attachment is not None and _can_compare(query, attachment.predicate, quantity):
+                add_bound(query, attachment, quantity, sign)
+            elif not measure.is_age or not compare_age(
+                query, adjective_operator, quantity.value, sign
+            ):
+                continue
+            query.consume_tokens(range(quantity.first, following + 1))
+            return True
+    slots = (
+        query.find_previous_slot(operator.first, MAX_TOKENS_APART),
+        query.find_next_slot(quantity.last, MAX_TOKENS_BESIDE),
+    )
+    return compare_quantity_nodes(
+        query, [slot for slot in slots if slot is not None], quantity, sign
+    )
+
+
+def _find_compared(
+    query: QueryBuilder, operator: Operator, quantity: Quantity, is_temporal: bool
+) -> Attachment | None:
+    """Find the predicate to compare: named before, named after, or by its measure."""
+    sorts: tuple[ValueKind, ...] = (
+        NUMERIC_SORTS + DATE_SORTS if quantity.days is not None else NUMERIC_SORTS
+    )
+    sorts = DATE_SORTS if is_temporal else sorts
+    slots = [
+        query.find_previous_slot(operator.first, MAX_TOKENS_APART),
+        query.find_next_slot(quantity.last, MAX_TOKENS_BESIDE),
+        query.find_next_slot(operator.last, 2),
+    ]
+    for slot in slots:
+        attachment = query.find_attachment(slot, sorts=sorts)
+        if attachment is not None and _can_compare(query, attachment.predicate, quantity):
+            query.consume_attachment(attachment)
+            return attachment
+    if operator.measure is not None:
+        previous = operator.first - 1  # "people older than 30", "people who are older"
+        while query.question.is_stop(previous) and previous > 0:
+            previous -= 1
+        is_adjacent = previous + 1 == operator.first or (
+            query.question.folded_words[previous + 1]
+            in query.question.word_list.clauses["restrict"]
+        )
+        described = next(
+            (
+                vertex
+                for vertex in query.draft.vertices
+                if is_adjacent and previous in vertex.name_positions
+            ),
+            None,
+        )
+        for words in (operator.measure.property_names, operator.measure.date_names):
+            attachment = query.find_by_words(words, sorts, preferred=described)
+            if attachment is not None and _can_compare(query, attachment.predicate, quantity):
+                return attachment
+        return find_by_dimension(query, quantity)
+    if is_temporal:
+        date = _find_span_date(query, operator) or query.find_only_predicate(DATE_SORTS)
+        dates = sorted(get_shared_words().names["dates"], reverse=True)
+        return date or query.find_by_words(dates, NUMERIC_SORTS + DATE_SORTS)
+    attached = [
+        replace(build_unnamed_attachment(vertex, predicate), inverse=inverse)
+        for (term, predicate, inverse) in query.draft.edge_variables
+        for vertex in query.draft.vertices
+        if vertex.term == term and query.schema.get_sort(predicate) in sorts
+    ]
+    return attached[0] if attached else find_by_dimension(query, quantity)
+
+
+def _compare_count(query: QueryBuilder, operator: Operator, quantity: Quantity, sign: str) -> bool:
+    """Add a condition on a count: "more than two X"."""
     if quantity.value is None:
         return False
-    place = query.next_place(quantity.last, BESIDE)
-    if place is query.root and isinstance(place.end, Variable):
-        counted = place.end if _grouped_before(query, operator) else None
-    elif place is not None and isinstance(place.end, Variable):
-        counted = place.end
+    vertex = query.find_next_vertex(quantity.last, MAX_TOKENS_BESIDE)
+    if vertex is query.root and isinstance(vertex.term, Variable):
+        counted_variable = vertex.term if _group_by_previous_slot(query, operator) else None
+    elif vertex is not None and isinstance(vertex.term, Variable):
+        counted_variable = vertex.term
     else:
-        spot = query.spot(query.next_slot(quantity.last, BESIDE))
-        counted = (
-            query.take_spot(spot) if spot is not None and not _is_single(query, spot) else None
+        attachment = query.find_attachment(query.find_next_slot(quantity.last, MAX_TOKENS_BESIDE))
+        counted_variable = (
+            query.attach_and_consume(attachment)
+            if attachment is not None and not _is_single_valued(query, attachment)
+            else None
         )
-    if counted is None:
+    if counted_variable is None:
         return False
-    count = aggregate("COUNT", counted, distinct=True)
-    query.draft.having.append(Call(sign, (count, number_term(quantity.value))))
-    query.notes += [FEW] if sign in ("<", "<=") else []
-    if not query.draft.group:
-        group_counted(query, counted, operator)
-    query.grouped = True
-    query.take_quantity(quantity)
+    count = build_aggregate("COUNT", counted_variable, distinct=True)
+    query.draft.having.append(Call(sign, (count, to_number_term(quantity.value))))
+    query.notes += [FEW_NOTE] if sign in ("<", "<=") else []
+    if not query.draft.group_keys:
+        group_for_count(query, counted_variable, operator)
+    query.is_grouped = True
+    query.consume_quantity(quantity)
     return True
 
 
-def _is_single(query: QueryBuilder, spot: Spot) -> bool:
-    """Whether each thing has one value at most, so that there is nothing to count."""
-    single = query.schema.is_functional(spot.predicate, inverse=spot.inverse)
-    return single and not spot.path and spot.place is query.root
+def _is_single_valued(query: QueryBuilder, attachment: Attachment) -> bool:
+    """Return whether each thing has at most one value, so that there is nothing to count."""
+    single = query.schema.is_functional(attachment.predicate, inverse=attachment.inverse)
+    return single and not attachment.path and attachment.vertex is query.root
 
 
-def _grouped_before(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Grades that have at least 4 students": one row for each value named before."""
-    slot = query.last_slot(operator.first, APART)
-    spot = query.spot(slot)
-    if slot is None or spot is None:
+def _group_by_previous_slot(query: QueryBuilder, operator: Operator) -> bool:
+    """Group by the values named before: "grades that have at least 4 students"."""
+    slot = query.find_previous_slot(operator.first, MAX_TOKENS_APART)
+    attachment = query.find_attachment(slot)
+    if slot is None or attachment is None:
         return False
-    query.group_by_value(query.shown(query.take_spot(spot), spot), slot.first)
+    query.group_by_value(
+        query.choose_object_variable(query.attach_and_consume(attachment), attachment), slot.first
+    )
     return True
 
 
-def comparative(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Taller than 90", "larger than Mars": a condition on what the adjective measures."""
+def apply_comparative(query: QueryBuilder, operator: Operator) -> bool:
+    """Add a condition on what an adjective measures: "taller than 90", "larger than Mars"."""
     measure = operator.measure
     if measure is None:
         return False
-    joined = (query.reading.folded[operator.first],) in query.reading.words.operators["or"]
-    before = query.frame.quantity_before(operator, 1) if joined else None
-    quantity = before or _number_after(query, operator)
+    has_or = (query.question.folded_words[operator.first],) in query.question.word_list.operators[
+        "or"
+    ]
+    previous_quantity = query.operators.get_quantity_before(operator, 1) if has_or else None
+    quantity = previous_quantity or _find_quantity_after(query, operator)
     if quantity is None:
-        return _against(query, operator, ">" if measure.up else "<")
-    spot = _compared(query, operator, quantity, False)
-    dated = spot is not None and is_dated(query.schema, spot.predicate, measure)
-    sign = "<" if measure.up == dated else ">"
-    sign = _DENIED[sign] if _is_denied(query, operator) else sign + "=" * joined
-    if spot is not None:
-        bound(query, spot, quantity, sign)
+        return _compare_with_reference(query, operator, ">" if measure.is_upward else "<")
+    attachment = _find_compared(query, operator, quantity, False)
+    is_time = attachment is not None and is_time_value(query.schema, attachment.predicate, measure)
+    sign = "<" if measure.is_upward == is_time else ">"
+    sign = _NEGATED_SIGNS[sign] if _is_negated(query, operator) else sign + "=" * has_or
+    if attachment is not None:
+        add_bound(query, attachment, quantity, sign)
     elif (
         not measure.is_age
         or quantity.value is None
-        or not compared_age(query, operator, quantity.value, sign)
+        or not compare_age(query, operator, quantity.value, sign)
     ):
         return False
-    query.take_quantity(quantity)
+    query.consume_quantity(quantity)
     return True
 
 
-_DENIED = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "=": "!="}
+_NEGATED_SIGNS = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "=": "!="}
 
 
-def _is_denied(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether a "not" stands right before: "not higher than"."""
-    return any(one.last + 1 == operator.first for one in query.frame.of("not"))
-
-
-def _against(query: QueryBuilder, operator: Operator, sign: str | None) -> bool:
-    """Compared with the average or an extreme of all, or with the value of another thing."""
-    if sign is None:
-        return False
-    near = (op for op in query.frame.of(*FUNCTIONS, "superlative") if op.first > operator.last)
-    mean = next((op for op in near if op.first - operator.last <= _SOON), None)
-    if mean is not None and mean.name != "sum":
-        return _against_aggregate(query, operator, mean, sign)
-    return _against_property(query, operator, sign) or any(
-        _against_thing(query, operator, link, sign)
-        for link in query.linked.of(Kind.ENTITY, Kind.VALUE)
-        if 0 < link.positions[0] - operator.last <= BESIDE and query.search.gain(link, query.used)
+def _is_negated(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether "not" stands right before an operator: "not higher than"."""
+    return any(
+        negation.last + 1 == operator.first for negation in query.operators.get_operators("not")
     )
 
 
-def _against_property(query: QueryBuilder, operator: Operator, sign: str) -> bool:
-    """ "Whose height is greater than its width", "a higher price than cost": of one thing."""
-    reading = query.reading
-    after = query.next_slot(operator.last, APART)
-    before = query.last_slot(operator.first, APART)
-    than = reading.words.clauses["than"]
-    if after is not None and any(
-        reading.folded[at] in than for at in range(after.last + 1, len(reading.tokens))
+def _compare_with_reference(query: QueryBuilder, operator: Operator, sign: str | None) -> bool:
+    """Compare with the average or an extreme of all, or with the value of another thing."""
+    if sign is None:
+        return False
+    later_aggregates = (
+        aggregate_operator
+        for aggregate_operator in query.operators.get_operators(*AGGREGATE_FUNCTIONS, "superlative")
+        if aggregate_operator.first > operator.last
+    )
+    next_aggregate = next(
+        (
+            aggregate_operator
+            for aggregate_operator in later_aggregates
+            if aggregate_operator.first - operator.last <= _MAX_AGGREGATE_DISTANCE
+        ),
+        None,
+    )
+    if next_aggregate is not None and next_aggregate.name != "sum":
+        return _compare_with_aggregate(query, operator, next_aggregate, sign)
+    return _compare_with_property(query, operator, sign) or any(
+        _compare_with_entity(query, operator, link, sign)
+        for link in query.linked.get_links(Kind.ENTITY, Kind.VALUE)
+        if 0 < link.positions[0] - operator.last <= MAX_TOKENS_BESIDE
+        and query.search.compute_gain(link, query.used)
+    )
+
+
+def _compare_with_property(query: QueryBuilder, operator: Operator, sign: str) -> bool:
+    """Compare two properties of one thing: "whose height is greater than its width"."""
+    question = query.question
+    next_slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
+    previous_slot = query.find_previous_slot(operator.first, MAX_TOKENS_APART)
+    than_words = question.word_list.clauses["than"]
+    if next_slot is not None and any(
+        question.folded_words[position] in than_words
+        for position in range(next_slot.last + 1, len(question.tokens))
     ):
-        before, after = after, query.next_slot(after.last, APART)
-    mine, theirs = (query.spot(one, sorts=_MEASURED) for one in (before, after))
-    if mine is None or theirs is None or mine.predicate == theirs.predicate:
+        previous_slot, next_slot = next_slot, query.find_next_slot(next_slot.last, MAX_TOKENS_APART)
+    left, right = (
+        query.find_attachment(operand, sorts=_COMPARABLE_SORTS)
+        for operand in (previous_slot, next_slot)
+    )
+    if left is None or right is None or left.predicate == right.predicate:
         return False
-    numbers = {query.schema.sort(one.predicate) in NUMERIC for one in (mine, theirs)}
-    if mine.place is not theirs.place or mine.path or theirs.path or len(numbers) > 1:
+    number_flags = {
+        query.schema.get_sort(operand.predicate) in NUMERIC_SORTS for operand in (left, right)
+    }
+    if left.vertex is not right.vertex or left.path or right.path or len(number_flags) > 1:
         return False
-    value, other = query.take_spot(mine), query.take_spot(theirs)
-    cast = cast_of(query, value) or cast_of(query, other)
+    left_value, right_value = query.attach_and_consume(left), query.attach_and_consume(right)
+    cast = get_cast(query, left_value) or get_cast(query, right_value)
     if cast:
         return False  # texts that read as numbers cannot be compared with each other
-    dated = operator.measure is not None and True not in numbers
-    turned = _TURNED[sign] if dated else sign
-    query.draft.filters.append(condition(value, turned, other))
+    is_time = operator.measure is not None and True not in number_flags
+    effective_sign = _REVERSED_SIGNS[sign] if is_time else sign
+    query.draft.filters.append(build_filter(left_value, effective_sign, right_value))
     query.notes.append("own")
     return True
 
 
-_TURNED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+_REVERSED_SIGNS = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 
-def _against_aggregate(query: QueryBuilder, operator: Operator, mean: Operator, sign: str) -> bool:
-    near = (query.next_slot(mean.last, BESIDE), query.last_slot(operator.first, APART))
-    spots = [one for slot in near if (one := query.spot(slot, sorts=NUMERIC))]
-    spot = spots[0] if spots else None
-    if spot is not None:
-        for one in spots:
-            if one.predicate == spot.predicate:  # "a height below the average height"
-                query.use_spot(one)
+def _compare_with_aggregate(
+    query: QueryBuilder, operator: Operator, aggregate_operator: Operator, sign: str
+) -> bool:
+    slots = (
+        query.find_next_slot(aggregate_operator.last, MAX_TOKENS_BESIDE),
+        query.find_previous_slot(operator.first, MAX_TOKENS_APART),
+    )
+    attachments = [
+        candidate
+        for slot in slots
+        if (candidate := query.find_attachment(slot, sorts=NUMERIC_SORTS))
+    ]
+    attachment = attachments[0] if attachments else None
+    if attachment is not None:
+        for candidate in attachments:
+            if candidate.predicate == attachment.predicate:  # "a height below the average height"
+                query.consume_attachment(candidate)
     elif operator.measure is not None:
-        spot = query.by_words(operator.measure.measures, NUMERIC)
-    if spot is None:
+        attachment = query.find_by_words(operator.measure.property_names, NUMERIC_SORTS)
+    if attachment is None:
         return False
-    variable = query.hang(spot)
-    other = query.draft.variable(query.draft.hints[variable])
-    member = query.draft.variable("other")
-    iri = query.graph.iri_of(spot.predicate)
-    members: tuple[Pattern, ...] = (pattern(member, iri, other),)
-    if spot.place.node.cls is not None:
-        members = (query.draft.typed(member, spot.place.node.cls), *members)
-    function = FUNCTIONS.get(mean.name) or ("MAX" if mean.measure and mean.measure.up else "MIN")
-    cast = cast_of(query, variable)
-    average = aggregate_of(other, members, function, cast=cast)
-    query.draft.averages.append(average)
-    query.draft.filters.append(condition(variable, sign, alias_of(average), cast=cast))
-    query.take(mean.mask, query.search.weight_of(mean.mask))
+    variable = query.attach(attachment)
+    member_value = query.draft.create_variable(query.draft.hints[variable])
+    member = query.draft.create_variable("other")
+    iri = query.graph.get_predicate_iri(attachment.predicate)
+    members: tuple[Pattern, ...] = (build_pattern(member, iri, member_value),)
+    if attachment.vertex.node.cls is not None:
+        members = (query.draft.build_type_pattern(member, attachment.vertex.node.cls), *members)
+    function = AGGREGATE_FUNCTIONS.get(aggregate_operator.name) or (
+        "MAX" if aggregate_operator.measure and aggregate_operator.measure.is_upward else "MIN"
+    )
+    cast = get_cast(query, variable)
+    subquery = build_aggregate_query(member_value, members, function, cast=cast)
+    query.draft.subqueries.append(subquery)
+    query.draft.filters.append(build_filter(variable, sign, get_alias(subquery), cast=cast))
+    query.consume_words(aggregate_operator.mask, query.search.sum_weights(aggregate_operator.mask))
     return True
 
 
-def _against_thing(query: QueryBuilder, operator: Operator, link: Link, sign: str) -> bool:
-    thing = query.schema.node_of(link)
-    near = (query.next_slot(operator.last, FAR), query.last_slot(operator.first, NEAR))
-    slot = next((one for one in near if one is not None and not one.mask & link.mask), None)
-    spot = query.spot(slot, sorts=_MEASURED)
-    if spot is None and operator.measure is not None:
-        words = (*operator.measure.measures, *operator.measure.dates)
-        spot = query.by_words(words, _MEASURED)
-    if spot is None and operator.name in ("before", "after"):
-        spot = _span_spot(query, operator) or query.only(DATED)
-    subject = None if thing is None or spot is None else bearer(query, link, thing, spot)
-    if spot is None or subject is None:
+def _compare_with_entity(query: QueryBuilder, operator: Operator, link: Link, sign: str) -> bool:
+    entity = query.schema.find_link_node(link)
+    slots = (
+        query.find_next_slot(operator.last, MAX_TOKENS_FAR),
+        query.find_previous_slot(operator.first, MAX_TOKENS_NEAR),
+    )
+    slot = next(
+        (
+            candidate
+            for candidate in slots
+            if candidate is not None and not candidate.mask & link.mask
+        ),
+        None,
+    )
+    attachment = query.find_attachment(slot, sorts=_COMPARABLE_SORTS)
+    if attachment is None and operator.measure is not None:
+        words = (*operator.measure.property_names, *operator.measure.date_names)
+        attachment = query.find_by_words(words, _COMPARABLE_SORTS)
+    if attachment is None and operator.name in ("before", "after"):
+        attachment = _find_span_date(query, operator) or query.find_only_predicate(DATE_SORTS)
+    subject = (
+        None
+        if entity is None or attachment is None
+        else find_value_owner(query, link, entity, attachment)
+    )
+    if attachment is None or subject is None:
         return False
-    mine = query.hang(spot)
-    other = query.draft.variable("their " + query.draft.hints[mine])
-    query.draft.patterns.append(pattern(subject, query.graph.iri_of(spot.predicate), other))
-    if operator.measure is not None and is_dated(query.schema, spot.predicate, operator.measure):
+    value = query.attach(attachment)
+    entity_value = query.draft.create_variable("their " + query.draft.hints[value])
+    query.draft.patterns.append(
+        build_pattern(subject, query.graph.get_predicate_iri(attachment.predicate), entity_value)
+    )
+    if operator.measure is not None and is_time_value(
+        query.schema, attachment.predicate, operator.measure
+    ):
         sign = "<" if sign == ">" else ">"
-    query.draft.filters.append(condition(mine, sign, other))
-    query.use_spot(spot)
-    query.take_link(link)
+    query.draft.filters.append(build_filter(value, sign, entity_value))
+    query.consume_attachment(attachment)
+    query.consume_link(link)
     return True
 
 
-def bearer(query: QueryBuilder, link: Link, thing: int, spot: Spot) -> Term | None:
-    """Return what carries the value compared with: a thing itself, or what has it for a name."""
-    ids, graph = np.array([thing], dtype=np.int32), query.graph
+def find_value_owner(
+    query: QueryBuilder, link: Link, entity: int, attachment: Attachment
+) -> Term | None:
+    """Return the term with the value to compare: an entity itself, or a node with this name."""
+    ids, graph = np.array([entity], dtype=np.int32), query.graph
     if link.kind is Kind.ENTITY:
-        applies = query.lookups.applies(ids, spot.predicate, spot.inverse)
-        return graph.terms.term(thing) if applies else None
-    bearers = graph.ends(spot.predicate, inverse=spot.inverse)
-    for predicate in graph.predicates_of(ids, inverse=True)[0]:
+        is_applicable = query.lookups.has_predicate(ids, attachment.predicate, attachment.inverse)
+        return graph.terms.get_term(entity) if is_applicable else None
+    bearers = graph.get_ends(attachment.predicate, inverse=attachment.inverse)
+    for predicate in graph.count_predicates(ids, inverse=True)[0]:
         carriers = graph.step(ids, int(predicate), inverse=True)
-        if len(in_both(carriers, bearers)):
-            subject = query.draft.variable(link.name)
-            named = pattern(subject, graph.iri_of(int(predicate)), graph.terms.term(thing))
-            query.draft.patterns.append(named)
+        if len(intersect(carriers, bearers)):
+            subject = query.draft.create_variable(link.name)
+            name_triple = build_pattern(
+                subject, graph.get_predicate_iri(int(predicate)), graph.terms.get_term(entity)
+            )
+            query.draft.patterns.append(name_triple)
             return subject
     return None
 
 
-def between(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Between 1960 and 1970": both bounds included."""
-    first = query.frame.quantity_after(operator, 2)
+def apply_between(query: QueryBuilder, operator: Operator) -> bool:
+    """Add two inclusive bounds: "between 1960 and 1970"."""
+    first = query.operators.get_quantity_after(operator, 2)
     if first is None:
         return False
-    later = [q for q in query.reading.quantities if 0 < q.first - first.last <= BESIDE]
-    if not later:
+    later_quantities = [
+        quantity
+        for quantity in query.question.quantities
+        if 0 < quantity.first - first.last <= MAX_TOKENS_BESIDE
+    ]
+    if not later_quantities:
         return False
-    if between_days(query, first, later[0]):
+    if require_overlap_between(query, first, later_quantities[0]):
         return True
-    spot = _compared(query, operator, first, first.days is not None)
-    if spot is None:
+    attachment = _find_compared(query, operator, first, first.days is not None)
+    if attachment is None:
         return False
-    bound(query, spot, first, ">=")
-    bound(query, spot, later[0], "<=")
-    query.take_quantity(first)
-    query.take_quantity(later[0])
+    add_bound(query, attachment, first, ">=")
+    add_bound(query, attachment, later_quantities[0], "<=")
+    query.consume_quantity(first)
+    query.consume_quantity(later_quantities[0])
     return True
 
 
-def _is_said(query: QueryBuilder, operator: Operator, name: str) -> bool:
-    """Whether an operator's first word is one of time: "since" (itself counts too), "until"."""
-    words = {phrase[0] for phrase in query.reading.words.times[name]}
-    return query.reading.tokens[operator.first].folded in words
+def _is_time_word(query: QueryBuilder, operator: Operator, name: str) -> bool:
+    """Return whether the first word of an operator is a time word, as "since" or "until"."""
+    words = {phrase[0] for phrase in query.question.word_list.time_phrases[name]}
+    return query.question.tokens[operator.first].folded in words
 
 
-def _span_spot(query: QueryBuilder, operator: Operator) -> Spot | None:
-    """The date that "before", "after", "since" and "until" are about if none is named.
+def _find_span_date(query: QueryBuilder, operator: Operator) -> Attachment | None:
+    """Return the date that "before", "after", "since" and "until" refer to if none is named.
 
-    Of a relation it is the start, with "until" the end; so is the end of a thing with a name.
+    For a relation it is the start; with "until" it is the end, also of things with a name.
     """
-    until = _is_said(query, operator, "until")
-    one = spanned(query, named=until)
-    if one is None:
+    is_until = _is_time_word(query, operator, "until")
+    span = find_span(query, allow_named=is_until)
+    if span is None:
         return None
-    predicate = one.end if until else one.start
-    if not query.lookups.applies(query.ids_at(one.place), predicate, False):
+    predicate = span.end if is_until else span.start
+    if not query.lookups.has_predicate(query.get_vertex_ids(span.vertex), predicate, False):
         return None
-    return unnamed_spot(one.place, predicate)
+    return build_unnamed_attachment(span.vertex, predicate)
 
 
-def _ended_in(query: QueryBuilder, operator: Operator, spot: Spot, quantity: Quantity) -> bool:
-    """ "Until 1989": the end lies in that time; False if none of them does."""
-    span = days_in(quantity)
+def _require_end_within(
+    query: QueryBuilder, operator: Operator, attachment: Attachment, quantity: Quantity
+) -> bool:
+    """Require an end within a time ("until 1989"); return False if no end is there."""
+    span = get_day_range(quantity)
     ends = {end for _, end, _ in query.schema.spans}
-    until = _is_said(query, operator, "until")
-    if span is None or spot.predicate not in ends or not until or spot.path:
+    is_until = _is_time_word(query, operator, "until")
+    if span is None or attachment.predicate not in ends or not is_until or attachment.path:
         return False
-    _, objects = query.graph.pairs(query.ids_at(spot.place), spot.predicate)
+    _, objects = query.graph.get_edges(
+        query.get_vertex_ids(attachment.vertex), attachment.predicate
+    )
     values = query.graph.values[objects[objects < query.graph.terms.first_iri]]
     if not ((values >= span[0]) & (values < span[1] + 1)).any():
         return False
-    bound(query, spot, quantity, ">=")
-    bound(query, spot, quantity, "<=")
+    add_bound(query, attachment, quantity, ">=")
+    add_bound(query, attachment, quantity, "<=")
     return True
 
 
-def _fits(query: QueryBuilder, predicate: int, quantity: Quantity) -> bool:
-    """Whether a predicate's values may be compared with a quantity: dates only with times."""
-    if query.schema.sort(predicate) in _DATES and days_in(quantity) is None:
+def _can_compare(query: QueryBuilder, predicate: int, quantity: Quantity) -> bool:
+    """Return whether the values of a predicate can be compared with a quantity.
+
+    Dates only compare with times, and units must have the same dimension.
+    """
+    if query.schema.get_sort(predicate) in _DATE_VALUE_SORTS and get_day_range(quantity) is None:
         return False
-    own, said = query.schema.unit(predicate), quantity.unit
-    return said is None or own is None or own.dimension == said.dimension
+    predicate_unit, quantity_unit = query.schema.get_unit(predicate), quantity.unit
+    return (
+        quantity_unit is None
+        or predicate_unit is None
+        or predicate_unit.dimension == quantity_unit.dimension
+    )
 
 
-def bound(
-    query: QueryBuilder, spot: Spot, quantity: Quantity, sign: str, *, since: bool = False
+def add_bound(
+    query: QueryBuilder,
+    attachment: Attachment,
+    quantity: Quantity,
+    sign: str,
+    *,
+    is_since: bool = False,
 ) -> None:
-    """Bound a predicate's value; of a span of days the far end counts, or the near one."""
-    variable, sort = query.hang(spot), query.schema.sort(spot.predicate)
-    span = days_in(quantity)
-    if sort in _DATES and span is not None and sign == "=":
-        bound(query, spot, quantity, ">=")
-        bound(query, spot, quantity, "<=")
-    elif sort in _DATES and span is not None:
+    """Bound a value; for a span of days use the far end, or the near one.
+
+    Args:
+        is_since: Whether the bound itself is included.
+    """
+    variable, sort = query.attach(attachment), query.schema.get_sort(attachment.predicate)
+    span = get_day_range(quantity)
+    if sort in _DATE_VALUE_SORTS and span is not None and sign == "=":
+        add_bound(query, attachment, quantity, ">=")
+        add_bound(query, attachment, quantity, "<=")
+    elif sort in _DATE_VALUE_SORTS and span is not None:
         low, high = span
         day = high if sign in (">", "<=") else low
-        if since and sign == ">":
+        if is_since and sign == ">":
             day, sign = low, ">="
-        early = sort is Sort.YEAR and day < FIRST_DAY
-        one = condition(variable, sign, term_of(str(year_of(day))), cast=INTEGER)
-        bounding = one if early else bounding_day(variable, sign, day, _datatypes_at(query, spot))
-        query.draft.filters.append(bounding)
-        query.keep_where(spot, sign, day)
-    elif sort not in _DATES and quantity.value is not None:
-        sign = ">=" if since and sign == ">" else sign
-        number = number_of(query, spot.predicate, quantity)
-        cast = DECIMAL if sort is Sort.TEXT_NUMBER else ""
-        query.draft.filters.append(condition(variable, sign, number_term(number), cast=cast))
-        query.keep_where(spot, sign, number)
+        is_early = sort is ValueKind.YEAR and day < FIRST_DAY_NUMBER
+        year_filter = build_filter(variable, sign, parse_term(str(get_year(day))), cast=INTEGER)
+        bound_filter = (
+            year_filter
+            if is_early
+            else build_day_bound(variable, sign, day, _find_date_datatypes(query, attachment))
+        )
+        query.draft.filters.append(bound_filter)
+        query.narrow_by_comparison(attachment, sign, day)
+    elif sort not in _DATE_VALUE_SORTS and quantity.value is not None:
+        sign = ">=" if is_since and sign == ">" else sign
+        number = convert_quantity(query, attachment.predicate, quantity)
+        cast = DECIMAL if sort is ValueKind.TEXT_NUMBER else ""
+        query.draft.filters.append(build_filter(variable, sign, to_number_term(number), cast=cast))
+        query.narrow_by_comparison(attachment, sign, number)
 
 
-def _datatypes_at(query: QueryBuilder, spot: Spot) -> Set[str]:
-    """The datatypes of a predicate's values at a place, of those that are days."""
-    listed = query.schema.predicates[spot.predicate].datatypes
-    if len(listed) < 2 or spot.path:
-        return {query.schema.datatype(spot.predicate)}
-    _, objects = query.graph.pairs(query.ids_at(spot.place), spot.predicate)
+def _find_date_datatypes(query: QueryBuilder, attachment: Attachment) -> Set[str]:
+    """Return the datatypes of the dates among a predicate's values at a vertex."""
+    profile_datatypes = query.schema.predicates[attachment.predicate].datatypes
+    if len(profile_datatypes) < 2 or attachment.path:
+        return {query.schema.get_datatype(attachment.predicate)}
+    _, objects = query.graph.get_edges(
+        query.get_vertex_ids(attachment.vertex), attachment.predicate
+    )
     literals = np.unique(objects[objects < query.graph.terms.first_iri])
-    dated = literals[np.isin(query.graph.sorts[literals], _DATES)][:_LISTED].tolist()
-    found = {split_literal(query.graph.terms.text(one))[1] for one in dated}
-    return found or {query.schema.datatype(spot.predicate)}
+    date_literals = literals[np.isin(query.graph.sorts[literals], _DATE_VALUE_SORTS)][
+        :_MAX_DATATYPE_VALUES
+    ].tolist()
+    datatypes = {split_literal(query.graph.terms.get_text(literal))[1] for literal in date_literals}
+    return datatypes or {query.schema.get_datatype(attachment.predicate)}
 
 
-def between_days(query: QueryBuilder, first: Quantity, last: Quantity) -> bool:
-    """Of what starts and ends: it had started by the later time and not ended before the earlier.
+def require_overlap_between(query: QueryBuilder, first: Quantity, last: Quantity) -> bool:
+    """Require that things had started by the later time and not ended before the earlier one.
 
-    Not if words ask for the start or the end itself.
+    Does nothing if words ask for the start or the end itself.
     """
     if first.days is None or last.days is None:
         return False
-    one = asked_span(query)
-    if one is None or is_point(query, one, first):
+    span = find_asked_span(query)
+    if span is None or is_endpoint_named(query, span, first):
         return False
-    if not overlapping(query, one, first.days[0], last.days[1]):
+    if not require_overlap(query, span, first.days[0], last.days[1]):
         return False
-    query.take_quantity(first)
-    query.take_quantity(last)
+    query.consume_quantity(first)
+    query.consume_quantity(last)
     return True
 
 
-def days_in(quantity: Quantity) -> tuple[float, float] | None:
-    """The days that a quantity spans: its own, or those of the year that its number may be."""
+def get_day_range(quantity: Quantity) -> tuple[float, float] | None:
+    """Return the first and last day of a quantity, or of the year that its number may be."""
     if quantity.days is not None or quantity.value is None or quantity.unit is not None:
         return quantity.days
     if not float(quantity.value).is_integer() or abs(quantity.value) > 9999:
         return None
     year = int(quantity.value)
-    return day_number(year), day_number(year, 12, 31)
+    return to_day_number(year), to_day_number(year, 12, 31)
 
 
-def exists(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Is there …": a question for yes or no."""
-    if query.frame.asks is not None or query.draft.columns:
+def apply_exists(query: QueryBuilder, operator: Operator) -> bool:
+    """Make the query an ASK query: "is there …"."""
+    if query.operators.asks is not None or query.draft.columns:
         return False
-    query.draft.ask = True
+    query.draft.is_ask = True
     return True
 
 
-def without(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Without X": no value of the predicate that X names, there or a step or two away."""
-    spot = query.spot(query.next_slot(operator.last, NEAR))
-    before = query.named_before(operator)  # what lacks something is named before "no"
-    if spot is None or (before and spot.place not in before):
+def apply_without(query: QueryBuilder, operator: Operator) -> bool:
+    """Require that a predicate has no value, there or a step or two away: "without X"."""
+    attachment = query.find_attachment(query.find_next_slot(operator.last, MAX_TOKENS_NEAR))
+    earlier_vertices = query.find_vertices_before(
+        operator
+    )  # what lacks something is named before "no"
+    if attachment is None or (earlier_vertices and attachment.vertex not in earlier_vertices):
         return False
-    truths = truths_of(query.schema, spot.predicate)
-    if truths is not None and truths[1]:
-        query.draft.filters.append(condition(query.take_spot(spot), "=", term_of(truths[1])))
+    truth_values = get_truth_terms(query.schema, attachment.predicate)
+    if truth_values is not None and truth_values[1]:
+        query.draft.filters.append(
+            build_filter(query.attach_and_consume(attachment), "=", parse_term(truth_values[1]))
+        )
         return True
-    end, steps = spot.place.end, []
-    for edge in (*spot.path, Edge(spot.predicate, spot.inverse)):
-        steps.append(query.draft.beside(end, edge.predicate, inverse=edge.inverse))
-        end = steps[-1].subject if edge.inverse else steps[-1].object
-    query.unknown += Doubt.PATH * len(spot.path)
-    query.draft.denied.append(denied(*steps))
-    query.use_spot(spot)
+    term, steps = attachment.vertex.term, []
+    for edge in (*attachment.path, Edge(attachment.predicate, attachment.inverse)):
+        steps.append(query.draft.build_new_edge(term, edge.predicate, inverse=edge.inverse))
+        term = steps[-1].subject if edge.inverse else steps[-1].object
+    query.unknown += Penalty.DISTANT_STEP * len(attachment.path)
+    query.draft.negations.append(build_not_exists(*steps))
+    query.consume_attachment(attachment)
     return True

@@ -1,106 +1,142 @@
-"""The most and the least: superlatives of numbers, dates and counts."""
+"""Operators for the most and the least: superlatives of numbers, dates and counts."""
 
 from pyoxigraph import Variable
 
-from askgraph.graph.literals import Sort
-from askgraph.search.expand import ACROSS, APART, BESIDE, NEAR, Doubt
+from askgraph.graph.literals import ValueKind
+from askgraph.search.expand import (
+    MAX_TOKENS_ACROSS,
+    MAX_TOKENS_APART,
+    MAX_TOKENS_BESIDE,
+    MAX_TOKENS_NEAR,
+    Penalty,
+)
 from askgraph.search.operators.aggregates import (
-    aggregated,
-    alone,
-    bounded_group,
-    cast_of,
-    enumerated,
-    extreme_group,
-    group_counted,
-    has_several,
+    apply_aggregate,
+    bound_groups,
+    get_cast,
+    get_percent_rows,
+    group_for_count,
+    has_several_values,
     is_column,
-    limited,
-    share_of_all,
+    is_sole_request,
+    limit_rows,
+    list_joined_operators,
+    order_groups,
 )
 from askgraph.search.operators.query_builder import (
-    DATED,
-    NUMERIC,
-    Place,
+    DATE_SORTS,
+    NUMERIC_SORTS,
+    Attachment,
     QueryBuilder,
     Slot,
-    Spot,
-    unnamed_spot,
+    Vertex,
+    build_unnamed_attachment,
 )
-from askgraph.search.operators.times import age, duration, is_dated, passed, says, spanned
-from askgraph.search.query_pieces import aggregate
+from askgraph.search.operators.times import (
+    bind_age,
+    bind_duration,
+    find_span,
+    has_name_word,
+    is_time_value,
+    show_duration,
+)
+from askgraph.search.query_pieces import build_aggregate
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression
 
-_NEAR = 8  # so many words apart "descending" still says how something is sorted
+_MAX_ORDER_DISTANCE = 8  # so many words apart "descending" still says how something is sorted
 
 
-def limiting(query: QueryBuilder, operator: Operator, *, up: bool) -> bool:
-    """ "The maximum X", "the minimum X": the highest or lowest value, or what has it."""
-    column = is_column(query, operator)
-    if not column and extreme_group(query, operator, descending=up):
+def apply_extreme_value(query: QueryBuilder, operator: Operator, *, is_maximum: bool) -> bool:
+    """Show the highest or lowest value, or what has it: "the maximum X", "the minimum X"."""
+    is_own_column = is_column(query, operator)
+    if not is_own_column and order_groups(query, operator, descending=is_maximum):
         return True
-    if bounded_group(query, operator):
+    if bound_groups(query, operator):
         return True
-    if asks_several(query, operator):
-        return extreme(query, operator, descending=up)
-    if (column or alone(query, operator)) and aggregated(query, operator, "MAX" if up else "MIN"):
+    if has_count_before(query, operator):
+        return apply_extreme(query, operator, descending=is_maximum)
+    if (is_own_column or is_sole_request(query, operator)) and apply_aggregate(
+        query, operator, "MAX" if is_maximum else "MIN"
+    ):
         return True
-    return not alone(query, operator) and extreme(query, operator, descending=up)
+    return not is_sole_request(query, operator) and apply_extreme(
+        query, operator, descending=is_maximum
+    )
 
 
-def superlative(query: QueryBuilder, operator: Operator) -> bool:
-    """ "The tallest X": what has the most of a measure, or how much that is."""
+def apply_superlative(query: QueryBuilder, operator: Operator) -> bool:
+    """Keep what has the most of a measure, or show how much that is: "the tallest X"."""
     measure = operator.measure
     if measure is None:
         return False
-    column = is_column(query, operator)
-    if not column and extreme_group(query, operator, descending=measure.up):
+    is_own_column = is_column(query, operator)
+    if not is_own_column and order_groups(query, operator, descending=measure.is_upward):
         return True
-    only = column or (alone(query, operator) and query.frame.asks is None)
-    slot = query.next_slot(operator.last, ACROSS if column else 2)
-    several = asks_several(query, operator)
-    if only and not several and query.spot(slot, sorts=NUMERIC) is not None:
-        return aggregated(query, operator, "MAX" if measure.up else "MIN")
-    return extreme(query, operator, descending=measure.up, measure=measure)
+    is_only_request = is_own_column or (
+        is_sole_request(query, operator) and query.operators.asks is None
+    )
+    slot = query.find_next_slot(operator.last, MAX_TOKENS_ACROSS if is_own_column else 2)
+    has_count = has_count_before(query, operator)
+    if (
+        is_only_request
+        and not has_count
+        and query.find_attachment(slot, sorts=NUMERIC_SORTS) is not None
+    ):
+        return apply_aggregate(query, operator, "MAX" if measure.is_upward else "MIN")
+    return apply_extreme(query, operator, descending=measure.is_upward, measure=measure)
 
 
-def extreme(
+def apply_extreme(
     query: QueryBuilder, operator: Operator, *, descending: bool, measure: Measure | None = None
 ) -> bool:
-    """ "The most X", "the fewest X": by a number, or by how many there are."""
-    if _turned(query, operator):
+    """Order by a number, or by a count: "the most X", "the fewest X"."""
+    if _reverse_order(query, operator):
         return True
-    frequent = measure is None and _is_frequent(query, operator)
-    column = measure is None and is_column(query, operator)
-    column = column or (not (frequent or measure is not None) and _asks_value(query, operator))
-    if column and aggregated(query, operator, "MAX" if descending else "MIN"):
+    is_frequency = measure is None and _is_frequency_request(query, operator)
+    is_own_column = measure is None and is_column(query, operator)
+    is_own_column = is_own_column or (
+        not (is_frequency or measure is not None) and _is_value_requested(query, operator)
+    )
+    if is_own_column and apply_aggregate(query, operator, "MAX" if descending else "MIN"):
         return True
-    shows, named = alone(query, operator), query.next_slot(operator.last, APART)
-    measured = None if frequent else _measured_by(query, operator, measure)
-    if measured is None:
-        return measure is None and _most_of(query, operator, descending)
-    variable, dated = measured
-    if dated and measure is not None:
+    is_sole, next_slot = (
+        is_sole_request(query, operator),
+        query.find_next_slot(operator.last, MAX_TOKENS_APART),
+    )
+    measured_value = None if is_frequency else _find_measure(query, operator, measure)
+    if measured_value is None:
+        return measure is None and _order_by_count(query, operator, descending)
+    variable, is_date = measured_value
+    if is_date and measure is not None:
         descending = not descending
-    key = _key(query, variable)
+    key = _build_sort_key(query, variable)
     query.draft.order.append((key, descending))
-    limited(query, operator)
-    taken = named is not None and not query.is_left(named)  # "the 3 highest scores", not "moons"
-    if shows and taken and asks_several(query, operator):
-        query.projected.append((operator.last, variable))
+    limit_rows(query, operator)
+    is_slot_used = next_slot is not None and not query.is_unused(
+        next_slot
+    )  # "the 3 highest scores", not "moons"
+    if is_sole and is_slot_used and has_count_before(query, operator):
+        query.projections.append((operator.last, variable))
     return True
 
 
-def _turned(query: QueryBuilder, operator: Operator) -> bool:
-    """ "The largest and the smallest X": order the other way, too, by what was ordered by."""
-    among, order = enumerated(query, operator), query.draft.order
-    if len(among) != 2 or among[1].first != operator.first or len(order) != 1:
+def _reverse_order(query: QueryBuilder, operator: Operator) -> bool:
+    """Order both ways by the same key: "the largest and the smallest X"."""
+    operators, order = list_joined_operators(query, operator), query.draft.order
+    if len(operators) != 2 or operators[1].first != operator.first or len(order) != 1:
         return False
-    measured = [{*one.measure.measures} if one.measure else set() for one in among]
-    up = {one.measure.up if one.measure else one.name in ("maximum", "most") for one in among}
-    if measured[0] != measured[1] or len(up) < 2 or among[0].name not in query.notes:
+    measures = [
+        {*candidate.measure.property_names} if candidate.measure else set()
+        for candidate in operators
+    ]
+    directions = {
+        candidate.measure.is_upward if candidate.measure else candidate.name in ("maximum", "most")
+        for candidate in operators
+    }
+    if measures[0] != measures[1] or len(directions) < 2 or operators[0].name not in query.notes:
         return False
     key, descending = order[0]
     if isinstance(key, Call) and key.is_aggregate:
@@ -109,334 +145,437 @@ def _turned(query: QueryBuilder, operator: Operator) -> bool:
     return True
 
 
-def _says_frequent(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether an operator says how often something comes: "most common", "least frequent"."""
-    frequent = query.reading.words.clauses["frequent"]
-    return any(query.reading.tokens[at].folded in frequent for at in operator.positions)
+def _is_frequency_operator(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether an operator is about frequency: "most common", "least frequent"."""
+    frequency_words = query.question.word_list.clauses["frequent"]
+    return any(
+        query.question.tokens[position].folded in frequency_words for position in operator.positions
+    )
 
 
-def _is_frequent(query: QueryBuilder, operator: Operator) -> bool:
-    """ "The most common X", "most of the Xs were …": what there is most of."""
-    if _says_frequent(query, operator):
+def _is_frequency_request(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether an operator asks for the most frequent: "most of the Xs were …"."""
+    if _is_frequency_operator(query, operator):
         return True
     if operator.name not in ("most", "fewest") or operator.first < operator.last:
         return False
-    place, slot = query.next_place(operator.last, BESIDE), query.next_slot(operator.last, APART)
-    tokens = query.reading.tokens
+    vertex, slot = (
+        query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE),
+        query.find_next_slot(operator.last, MAX_TOKENS_APART),
+    )
+    tokens = query.question.tokens
     return (
-        place is not None
+        vertex is not None
         and slot is not None
         and any(
-            at == operator.last + 1 or tokens[at].stem != tokens[at].folded
-            for at in place.words
-            if operator.last < at < slot.first
+            position == operator.last + 1 or tokens[position].stem != tokens[position].folded
+            for position in vertex.name_positions
+            if operator.last < position < slot.first
         )
     )
 
 
-def _asks_value(query: QueryBuilder, operator: Operator) -> bool:
-    """ "The maximum number of points": how many they are, not what has them."""
-    if query.next_slot(operator.last, APART) is None or query.frame.asks not in (None, "number"):
+def _is_value_requested(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether the question asks for the value itself: "the maximum number of points"."""
+    if query.find_next_slot(
+        operator.last, MAX_TOKENS_APART
+    ) is None or query.operators.asks not in (None, "number"):
         return False
-    return alone(query, operator) and not asks_several(query, operator)
+    return is_sole_request(query, operator) and not has_count_before(query, operator)
 
 
-def _key(query: QueryBuilder, variable: Variable) -> Expression:
-    """What rows are ordered by: numbers that are stored as text are cast."""
-    cast = cast_of(query, variable)
+def _build_sort_key(query: QueryBuilder, variable: Variable) -> Expression:
+    """Return the sort key of a variable; numbers that are stored as text are cast."""
+    cast = get_cast(query, variable)
     return Call(cast, (variable,)) if cast else variable
 
 
-def asks_several(query: QueryBuilder, operator: Operator) -> bool:
-    """ "The top 3 highest": more than one is asked for."""
-    before = query.frame.quantity_before(operator)
-    return before is not None and before.value is not None and before.value > 1
+def has_count_before(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether the question asks for more than one: "the top 3 highest"."""
+    quantity = query.operators.get_quantity_before(operator)
+    return quantity is not None and quantity.value is not None and quantity.value > 1
 
 
-def _measured_by(
+def _find_measure(
     query: QueryBuilder, operator: Operator, measure: Measure | None
 ) -> tuple[Variable, bool] | None:
-    """The number or date that an adjective of measure is about."""
-    every = NUMERIC + DATED
-    slot = query.next_slot(operator.last, APART)
-    if slot is None and (measure.dates if measure is not None else _ends(query, operator)):
-        slot = query.last_slot(operator.first, 2)
-    spot = query.spot(slot, sorts=every, owner=_said_of(query, operator))
-    if spot is not None and _is_measured(query, spot, measure):
-        return query.take_spot(spot), is_dated(query.schema, spot.predicate, measure)
+    """Return the number or date that an adjective measures, and whether it is a date."""
+    value_sorts = NUMERIC_SORTS + DATE_SORTS
+    slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
+    if slot is None and (
+        measure.date_names if measure is not None else _is_clause_final(query, operator)
+    ):
+        slot = query.find_previous_slot(operator.first, 2)
+    attachment = query.find_attachment(
+        slot, sorts=value_sorts, owner=_find_described_vertex(query, operator)
+    )
+    if attachment is not None and _can_measure(query, attachment, measure):
+        return query.attach_and_consume(attachment), is_time_value(
+            query.schema, attachment.predicate, measure
+        )
     if measure is not None:
-        for words, sorts in ((measure.measures, NUMERIC), (measure.dates, every)):
-            beside = query.next_place(operator.last, BESIDE)
-            found = query.by_words(words, sorts, several=True, first=beside, lives=measure.is_age)
-            time = _time_of(query, measure, beside or query.root, found)
-            if time is not None:
-                return time, False
-            if found is not None:
-                query.unknown += Doubt.BESIDE if _is_of_next(query, operator, beside) else 0.0
-                return query.hang(found), words is measure.dates
-        return _event_of(query, measure)
+        for words, sorts in (
+            (measure.property_names, NUMERIC_SORTS),
+            (measure.date_names, value_sorts),
+        ):
+            next_vertex = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
+            measure_attachment = query.find_by_words(
+                words,
+                sorts,
+                require_variable=True,
+                preferred=next_vertex,
+                allow_lives=measure.is_age,
+            )
+            duration = _find_duration(query, measure, next_vertex or query.root, measure_attachment)
+            if duration is not None:
+                return duration, False
+            if measure_attachment is not None:
+                query.unknown += (
+                    Penalty.OTHER_OWNER
+                    if _is_about_next_noun(query, operator, next_vertex)
+                    else 0.0
+                )
+                return query.attach(measure_attachment), words is measure.date_names
+        return _find_event_start(query, measure)
     return None
 
 
-def _ends(query: QueryBuilder, operator: Operator) -> bool:
-    """Whether "the most" is of the verb before it, with no noun behind: "which costs the most?"."""
-    after, reading = operator.last + 1, query.reading
-    return after == len(reading.tokens) or reading.is_stop(after)
+def _is_clause_final(query: QueryBuilder, operator: Operator) -> bool:
+    """Return whether "the most" belongs to the verb before it: "which costs the most?"."""
+    following, question = operator.last + 1, query.question
+    return following == len(question.tokens) or question.is_stop(following)
 
 
-def _is_of_next(query: QueryBuilder, operator: Operator, place: Place | None) -> bool:
-    """Whether things named right behind an adjective, at no place, are what it is about."""
-    slot = query.next_slot(operator.last, BESIDE) if place is None else None
+def _is_about_next_noun(query: QueryBuilder, operator: Operator, vertex: Vertex | None) -> bool:
+    """Return whether an adjective is about the things named next, outside the pattern."""
+    slot = query.find_next_slot(operator.last, MAX_TOKENS_BESIDE) if vertex is None else None
     if slot is None:
         return False
-    predicates = (query.schema.number(link.target) for link in slot.links)
-    return any(one is not None and query.schema.sort(one) is Sort.NONE for one in predicates)
+    predicates = (query.schema.get_predicate_number(link.target) for link in slot.links)
+    return any(
+        predicate is not None and query.schema.get_sort(predicate) is ValueKind.NONE
+        for predicate in predicates
+    )
 
 
-def _said_of(query: QueryBuilder, operator: Operator) -> Place | None:
-    """The thing named right before: "the planet with the highest mass"."""
-    reading, last = query.reading, operator.first - 1
-    while last > 0 and reading.is_stop(last):
+def _find_described_vertex(query: QueryBuilder, operator: Operator) -> Vertex | None:
+    """Return the vertex named right before: "the planet with the highest mass"."""
+    question, last = query.question, operator.first - 1
+    while last > 0 and question.is_stop(last):
         last -= 1
-    following = reading.folded[last + 1 : operator.first]
-    if not following or following[0] not in reading.words.clauses["restrict"]:
+    following = question.folded_words[last + 1 : operator.first]
+    if not following or following[0] not in question.word_list.clauses["restrict"]:
         return None
-    return next((one for one in query.draft.places if last in one.words), None)
+    return next((vertex for vertex in query.draft.vertices if last in vertex.name_positions), None)
 
 
-def _time_of(
-    query: QueryBuilder, measure: Measure, place: Place, found: Spot | None
+def _find_duration(
+    query: QueryBuilder, measure: Measure, vertex: Vertex, attachment: Attachment | None
 ) -> Variable | None:
-    """How long something went on if it has a start and an end, and no such number itself."""
-    if "duration" not in measure.measures or (found and found.place is place and not found.path):
+    """Return the duration of things with a start and an end but no number for it."""
+    if "duration" not in measure.property_names or (
+        attachment and attachment.vertex is vertex and not attachment.path
+    ):
         return None
-    one = spanned(query, named=True)
-    if one is None or one.place is not place:
+    span = find_span(query, allow_named=True)
+    if span is None or span.vertex is not vertex:
         return None
-    saying = {at for operator in query.frame.of("lasted") for at in operator.positions}
-    said = (at for at, word in enumerate(query.reading.folded) if word in measure.measures)
-    query.take_tokens((*saying, *said))
-    return passed(query, one)
+    verb_positions = {
+        position
+        for operator in query.operators.get_operators("lasted")
+        for position in operator.positions
+    }
+    measure_positions = (
+        position
+        for position, word in enumerate(query.question.folded_words)
+        if word in measure.property_names
+    )
+    query.consume_tokens((*verb_positions, *measure_positions))
+    return bind_duration(query, span)
 
 
-def _event_of(query: QueryBuilder, measure: Measure) -> tuple[Variable, bool] | None:
-    """When what relates the others began: "the first person in space"."""
+def _find_event_start(query: QueryBuilder, measure: Measure) -> tuple[Variable, bool] | None:
+    """Return the start of an event that relates other things: "the first person in space"."""
     starts = {start for start, _, life in query.schema.spans if not life}
-    for place in query.draft.places if measure.dates and not measure.is_age else ():
-        found = starts.intersection(query.predicates_at(place)) if query.is_event(place) else ()
-        for number in found:
-            return query.hang(unnamed_spot(place, number)), True
+    for vertex in query.draft.vertices if measure.date_names and not measure.is_age else ():
+        start_predicates = (
+            starts.intersection(query.list_predicates(vertex)) if query.is_event(vertex) else ()
+        )
+        for number in start_predicates:
+            return query.attach(build_unnamed_attachment(vertex, number)), True
     return None
 
 
-def _is_measured(query: QueryBuilder, spot: Spot, measure: Measure | None) -> bool:
-    """Whether an adjective of age or time can be about a predicate: "oldest" is not of a price."""
-    if measure is None or not measure.dates or query.schema.sort(spot.predicate) in DATED:
+def _can_measure(query: QueryBuilder, attachment: Attachment, measure: Measure | None) -> bool:
+    """Return whether an adjective of age or time fits a predicate: not "oldest" of a price."""
+    if (
+        measure is None
+        or not measure.date_names
+        or query.schema.get_sort(attachment.predicate) in DATE_SORTS
+    ):
         return True
-    return says(query.schema, spot.predicate, (*measure.measures, *measure.dates))
+    return has_name_word(
+        query.schema, attachment.predicate, (*measure.property_names, *measure.date_names)
+    )
 
 
-def measure(query: QueryBuilder, operator: Operator) -> bool:
-    """ "How old": the age is what is asked for."""
+def apply_measure(query: QueryBuilder, operator: Operator) -> bool:
+    """Show a measure: "how old" asks for the age."""
     measure = operator.measure
     if measure is None:
         return False
-    found = query.by_words(measure.measures, NUMERIC)
-    if found is None and measure.is_age:
-        years = age(query, operator)
+    attachment = query.find_by_words(measure.property_names, NUMERIC_SORTS)
+    if attachment is None and measure.is_age:
+        years = bind_age(query, operator)
         if years is not None:
-            query.projected.append((operator.first, years))
+            query.projections.append((operator.first, years))
             return True
-    if found is None and "duration" in measure.measures and duration(query, operator):
+    if (
+        attachment is None
+        and "duration" in measure.property_names
+        and show_duration(query, operator)
+    ):
         return True
-    found = found or query.by_words(measure.dates, DATED + NUMERIC)
-    if found is None:
+    attachment = attachment or query.find_by_words(measure.date_names, DATE_SORTS + NUMERIC_SORTS)
+    if attachment is None:
         return False
-    query.projected.append((operator.first, query.hang(found)))
+    query.projections.append((operator.first, query.attach(attachment)))
     return True
 
 
-def _most_of(query: QueryBuilder, operator: Operator, descending: bool) -> bool:
-    """ "The most X": the member with the most things that X names."""
-    place = query.next_place(operator.last, NEAR)
-    often = _says_frequent(query, operator)
-    key = _most_common(query, operator, place) if often else None
-    if key is not None and _by_things(query, operator, key, descending):
+def _order_by_count(query: QueryBuilder, operator: Operator, descending: bool) -> bool:
+    """Order by the count of what X names: "the most X"."""
+    vertex = query.find_next_vertex(operator.last, MAX_TOKENS_NEAR)
+    is_frequency = _is_frequency_operator(query, operator)
+    common_vertex = _find_common_vertex(query, operator, vertex) if is_frequency else None
+    if common_vertex is not None and _count_linked_things(
+        query, operator, common_vertex, descending
+    ):
         return True
-    if place is not None and place is not query.root and isinstance(place.end, Variable):
-        if not _by_value_of(query, operator, place):
-            group_counted(query, place.end, operator)
-        return _counting(query, operator, place.end, descending)
-    spot = query.spot(query.next_slot(operator.last, NEAR))
-    if spot is None:
-        return _most_frequent(query, operator, descending)
-    if query.lookups.is_id(spot.predicate, spot.link) and isinstance(query.root.end, Variable):
-        query.use_spot(spot)  # "the most customers", where each has its number
-        return _by_value_before(query, operator, query.root.end, descending)
+    if vertex is not None and vertex is not query.root and isinstance(vertex.term, Variable):
+        if not _group_by_earlier_value(query, operator, vertex):
+            group_for_count(query, vertex.term, operator)
+        return _add_count_order(query, operator, vertex.term, descending)
+    attachment = query.find_attachment(query.find_next_slot(operator.last, MAX_TOKENS_NEAR))
+    if attachment is None:
+        return _order_by_frequency(query, operator, descending)
+    if query.lookups.is_identifier(attachment.predicate, attachment.link) and isinstance(
+        query.root.term, Variable
+    ):
+        query.consume_attachment(attachment)  # "the most customers", where each has its number
+        return _count_per_earlier_value(query, operator, query.root.term, descending)
     # Whether the most of a property is the value that most have: nothing has several of it.
-    if spot.inverse:
-        common = False
-    elif _says_frequent(query, operator):
-        common = True
+    if attachment.inverse:
+        is_shared_value = False
+    elif _is_frequency_operator(query, operator):
+        is_shared_value = True
     else:
-        before = query.named_before(operator)
-        common = not any(has_several(query, one, spot) for one in (query.root, *before))
-    counted = query.take_spot(spot)
-    if not often and _by_value_before(query, operator, counted, descending):
+        earlier_vertices = query.find_vertices_before(operator)
+        is_shared_value = not any(
+            has_several_values(query, vertex_candidate, attachment)
+            for vertex_candidate in (query.root, *earlier_vertices)
+        )
+    counted_variable = query.attach_and_consume(attachment)
+    if not is_frequency and _count_per_earlier_value(query, operator, counted_variable, descending):
         return True
-    if common:  # "the most common X": what most members share
-        shown = query.shown(counted, spot)
-        return _by_members(query, operator, shown, operator.last, descending)
-    group_counted(query, counted, operator)
-    return _counting(query, operator, counted, descending)
+    if is_shared_value:  # "the most common X": what most members share
+        shown_variable = query.choose_object_variable(counted_variable, attachment)
+        return _count_members(query, operator, shown_variable, operator.last, descending)
+    group_for_count(query, counted_variable, operator)
+    return _add_count_order(query, operator, counted_variable, descending)
 
 
-def _most_common(query: QueryBuilder, operator: Operator, after: Place | None) -> Place | None:
-    """The thing that comes most often: named after "most common", or before "is most common in"."""
-    reading, following = query.reading, operator.last + 1
-    leads = reading.words.clauses["restrict"] | reading.words.clauses["among"]
-    if following < len(reading.tokens) and reading.folded[following] not in leads:
-        return after
-    before = [
-        (at, place) for place in query.draft.places for at in place.words if at < operator.first
+def _find_common_vertex(
+    query: QueryBuilder, operator: Operator, next_vertex: Vertex | None
+) -> Vertex | None:
+    """Return the vertex that occurs most: after "most common", or before "is most common in"."""
+    question, following = query.question, operator.last + 1
+    link_words = question.word_list.clauses["restrict"] | question.word_list.clauses["among"]
+    if following < len(question.tokens) and question.folded_words[following] not in link_words:
+        return next_vertex
+    earlier_vertices = [
+        (position, vertex)
+        for vertex in query.draft.vertices
+        for position in vertex.name_positions
+        if position < operator.first
     ]
-    return max(before, key=lambda one: one[0])[1] if before else None
+    return max(earlier_vertices, key=lambda entry: entry[0])[1] if earlier_vertices else None
 
 
-def _by_value_before(
-    query: QueryBuilder, operator: Operator, counted: Variable, descending: bool
+def _count_per_earlier_value(
+    query: QueryBuilder, operator: Operator, counted_variable: Variable, descending: bool
 ) -> bool:
-    """ "Which X has the most Y" if both are properties of one thing: a row for each X."""
-    grouped = _by_value_of(query, operator, None)
-    return grouped and _counting(query, operator, counted, descending)
+    """Count per value of the property before: "which X has the most Y" of one thing."""
+    is_grouped = _group_by_earlier_value(query, operator, None)
+    return is_grouped and _add_count_order(query, operator, counted_variable, descending)
 
 
-def _by_value_of(query: QueryBuilder, operator: Operator, counted: Place | None) -> bool:
-    """ "Which year has the most orders": a row for each value, if what is counted has it.
+def _group_by_earlier_value(
+    query: QueryBuilder, operator: Operator, counted_vertex: Vertex | None
+) -> bool:
+    """Group by the value named before, if what is counted has it: "which year has the most orders".
 
-    Not if a thing is named before; it makes the groups then.
+    Does nothing if words before the operator name a thing, which then makes the groups.
     """
-    slot = query.last_slot(operator.first, ACROSS)
+    slot = query.find_previous_slot(operator.first, MAX_TOKENS_ACROSS)
     if slot is None or not query.zones.is_head(slot.first):
         return False
-    tokens, names = query.reading.tokens, query.reading.words.naming
-    spot = query.spot(slot)
-    if spot is None or (spot.place.end, spot.predicate, spot.inverse) in query.draft.attached:
+    tokens, name_stems = query.question.tokens, query.question.word_list.naming
+    attachment = query.find_attachment(slot)
+    if (
+        attachment is None
+        or (attachment.vertex.term, attachment.predicate, attachment.inverse)
+        in query.draft.edge_variables
+    ):
         return False
-    if any(tokens[at].stem in names for at in slot.links[0].positions):
+    if any(tokens[position].stem in name_stems for position in slot.links[0].positions):
         return False
-    if query.named_before(operator):
+    if query.find_vertices_before(operator):
         return False
-    if counted is not None and (counted is query.root or spot.place is not counted):
+    if counted_vertex is not None and (
+        counted_vertex is query.root or attachment.vertex is not counted_vertex
+    ):
         return False
-    query.group_by_value(query.shown(query.take_spot(spot), spot), slot.first)
+    query.group_by_value(
+        query.choose_object_variable(query.attach_and_consume(attachment), attachment), slot.first
+    )
     return True
 
 
-def _most_frequent(query: QueryBuilder, operator: Operator, descending: bool) -> bool:
-    """A slot before the operator is the key, the members are counted."""
-    slot = query.last_slot(operator.first, ACROSS)
-    following = query.next_place(operator.last, NEAR)
-    often = operator.last > operator.first
-    if following is not query.root and not (following is None and often):
+def _order_by_frequency(query: QueryBuilder, operator: Operator, descending: bool) -> bool:
+    """Order the values of the slot before the operator by the number of members."""
+    slot = query.find_previous_slot(operator.first, MAX_TOKENS_ACROSS)
+    next_vertex = query.find_next_vertex(operator.last, MAX_TOKENS_NEAR)
+    has_several_words = operator.last > operator.first
+    if next_vertex is not query.root and not (next_vertex is None and has_several_words):
         return False
-    spot = query.spot(slot)
-    if slot is None or spot is None:
+    attachment = query.find_attachment(slot)
+    if slot is None or attachment is None:
         return False
-    shown = query.shown(query.take_spot(spot), spot)
-    return _by_members(query, operator, shown, slot.first, descending)
+    shown_variable = query.choose_object_variable(query.attach_and_consume(attachment), attachment)
+    return _count_members(query, operator, shown_variable, slot.first, descending)
 
 
-def _by_members(
-    query: QueryBuilder, operator: Operator, shown: Variable, token: int, descending: bool
+def _count_members(
+    query: QueryBuilder, operator: Operator, shown_variable: Variable, token: int, descending: bool
 ) -> bool:
-    """Group by a shown variable that stands for a word, and order by how many members share it."""
-    query.group_by_value(shown, token)
-    if not isinstance(query.root.end, Variable):
+    """Group by a shown variable, and order by the number of members that share its value."""
+    query.group_by_value(shown_variable, token)
+    if not isinstance(query.root.term, Variable):
         return False
-    return _counting(query, operator, query.root.end, descending)
+    return _add_count_order(query, operator, query.root.term, descending)
 
 
-def _by_things(query: QueryBuilder, operator: Operator, place: Place, descending: bool) -> bool:
-    """ "The most common X in Y": a row for each X, by how many there are that go with it."""
-    others = [one for one in query.draft.places if one is not place]
-    ends = [one.end for one in others if isinstance(one.end, Variable)]
-    slot = query.next_slot(operator.last, NEAR)
-    if slot is not None and slot.first <= min(place.words) + 1:
+def _count_linked_things(
+    query: QueryBuilder, operator: Operator, vertex: Vertex, descending: bool
+) -> bool:
+    """Order the things at a vertex by the number of linked things: "the most common X in Y"."""
+    other_vertices = [candidate for candidate in query.draft.vertices if candidate is not vertex]
+    variables = [
+        candidate.term for candidate in other_vertices if isinstance(candidate.term, Variable)
+    ]
+    slot = query.find_next_slot(operator.last, MAX_TOKENS_NEAR)
+    if slot is not None and slot.first <= min(vertex.name_positions) + 1:
         return False  # "payment method": a property of what the first word names
-    if not ends or not isinstance(place.end, Variable):
+    if not variables or not isinstance(vertex.term, Variable):
         return False
-    query.group_by(place)
-    return _counting(query, operator, ends[0], descending)
+    query.group_by(vertex)
+    return _add_count_order(query, operator, variables[0], descending)
 
 
-def _counting(query: QueryBuilder, operator: Operator, counted: Variable, descending: bool) -> bool:
-    """Order groups by how many different things they have of what is counted."""
-    query.draft.order.append((aggregate("COUNT", counted, distinct=True), descending))
-    limited(query, operator)
+def _add_count_order(
+    query: QueryBuilder, operator: Operator, counted_variable: Variable, descending: bool
+) -> bool:
+    """Order the groups by a distinct count."""
+    query.draft.order.append(
+        (build_aggregate("COUNT", counted_variable, distinct=True), descending)
+    )
+    limit_rows(query, operator)
     return True
 
 
-def top(query: QueryBuilder, operator: Operator) -> bool:
-    """ "The first 10", "the top 10 %": so many rows."""
-    quantity = query.frame.quantity_after(operator, 1)
+def apply_top(query: QueryBuilder, operator: Operator) -> bool:
+    """Limit the number of rows: "the first 10", "the top 10 %"."""
+    quantity = query.operators.get_quantity_after(operator, 1)
     if quantity is None or quantity.value is None:
         return False
-    by = _sorted_by(query, quantity)
-    if by is not None:
-        query.draft.order.append((_key(query, query.take_spot(by)), True))
-    query.draft.limit = share_of_all(query, quantity) or int(quantity.value)
-    query.take_quantity(quantity)
-    if by is not None:
+    sort_attachment = _find_sort_attachment(query, quantity)
+    if sort_attachment is not None:
+        query.draft.order.append(
+            (_build_sort_key(query, query.attach_and_consume(sort_attachment)), True)
+        )
+    query.draft.limit = get_percent_rows(query, quantity) or int(quantity.value)
+    query.consume_quantity(quantity)
+    if sort_attachment is not None:
         return True
-    slot = query.next_slot(quantity.last, 2)
-    spot = None if slot is None or _extreme_follows(query, operator) else query.spot(slot)
-    if slot is not None and spot is not None and query.schema.sort(spot.predicate) in NUMERIC:
-        variable = query.take_spot(spot)  # "the top 3 scores"
-        query.draft.order.append((_key(query, variable), True))
-        if alone(query, operator):
-            query.projected.append((slot.first, variable))
+    slot = query.find_next_slot(quantity.last, 2)
+    attachment = (
+        None if slot is None or _is_extreme_next(query, operator) else query.find_attachment(slot)
+    )
+    if (
+        slot is not None
+        and attachment is not None
+        and query.schema.get_sort(attachment.predicate) in NUMERIC_SORTS
+    ):
+        variable = query.attach_and_consume(attachment)  # "the top 3 scores"
+        query.draft.order.append((_build_sort_key(query, variable), True))
+        if is_sole_request(query, operator):
+            query.projections.append((slot.first, variable))
     return True
 
 
-def _sorted_by(query: QueryBuilder, quantity: Quantity) -> Spot | None:
-    """The number after "by" in "the top 10 moons by diameter"."""
-    reading = query.reading
+def _find_sort_attachment(query: QueryBuilder, quantity: Quantity) -> Attachment | None:
+    """Return the number after "by": "the top 10 moons by diameter"."""
+    question = query.question
     for slot in query.slots:
-        near = 0 < slot.first - quantity.last <= ACROSS and query.is_left(slot)
-        if near and reading.folded[slot.first - 1] in reading.words.clauses["by"]:
-            return query.spot(slot, sorts=NUMERIC)
+        is_near = 0 < slot.first - quantity.last <= MAX_TOKENS_ACROSS and query.is_unused(slot)
+        if is_near and question.folded_words[slot.first - 1] in question.word_list.clauses["by"]:
+            return query.find_attachment(slot, sorts=NUMERIC_SORTS)
     return None
 
 
-def _extreme_follows(query: QueryBuilder, operator: Operator) -> bool:
-    others = query.frame.of("superlative", "most", "fewest", "maximum", "minimum")
-    return any(0 < one.first - operator.last <= BESIDE for one in others)
+def _is_extreme_next(query: QueryBuilder, operator: Operator) -> bool:
+    extreme_operators = query.operators.get_operators(
+        "superlative", "most", "fewest", "maximum", "minimum"
+    )
+    return any(
+        0 < candidate.first - operator.last <= MAX_TOKENS_BESIDE for candidate in extreme_operators
+    )
 
 
-def order(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Sorted by X": by what X names, else by what is shown."""
-    near = query.frame.of("descending")
-    descending = any(abs(one.first - operator.last) <= _NEAR for one in near)
-    slot = query.next_slot(operator.last, APART)
+def apply_order(query: QueryBuilder, operator: Operator) -> bool:
+    """Sort by what X names ("sorted by X"), else by the first shown column."""
+    directions = query.operators.get_operators("descending")
+    descending = any(
+        abs(direction.first - operator.last) <= _MAX_ORDER_DISTANCE for direction in directions
+    )
+    slot = query.find_next_slot(operator.last, MAX_TOKENS_APART)
     if slot is not None:
-        return _ordered(query, slot, descending)
+        return _order_by_slot(query, slot, descending)
     query.notes.append("order_shown_desc" if descending else "order_shown")
     return True
 
 
-def _ordered(query: QueryBuilder, slot: Slot | None, descending: bool) -> bool:
-    spot = query.spot(slot)
-    if spot is None:
+def _order_by_slot(query: QueryBuilder, slot: Slot | None, descending: bool) -> bool:
+    attachment = query.find_attachment(slot)
+    if attachment is None:
         return False
-    query.draft.order.append((_key(query, query.shown(query.take_spot(spot), spot)), descending))
+    query.draft.order.append(
+        (
+            _build_sort_key(
+                query,
+                query.choose_object_variable(query.attach_and_consume(attachment), attachment),
+            ),
+            descending,
+        )
+    )
     return True
 
 
-def directed(query: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
-    """ "In ascending order", "in descending order"."""
-    if not query.draft.order and not _ordered(
-        query, query.next_slot(operator.last, BESIDE), descending
+def apply_direction(query: QueryBuilder, operator: Operator, *, descending: bool) -> bool:
+    """Sort in a direction: "in ascending order", "in descending order"."""
+    if not query.draft.order and not _order_by_slot(
+        query, query.find_next_slot(operator.last, MAX_TOKENS_BESIDE), descending
     ):
         query.notes.append("order_shown_desc" if descending else "order_shown")
     return True

@@ -1,7 +1,7 @@
-"""Extremes that several share: all that tie, all that hang on one, and one in each group.
+"""Keep ties of an extreme: everything with the extreme value, and the extreme of each group.
 
-An order cut after its first row would keep only one of them, so that the extreme is asked for in a
-sub-query, and what has it is kept. Where the graph has only one, the order stays.
+An order with a limit of 1 keeps only one of several ties. Therefore the extreme is computed in a
+sub-query and compared with each value. If the graph has no ties, the order stays.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -11,151 +11,187 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Variable
 
-from askgraph.graph.arrays import Ids, distinct, in_both
-from askgraph.search.expand import Doubt, Edge
+from askgraph.graph.arrays import Ids, deduplicate, intersect
+from askgraph.search.expand import Edge, Penalty
 from askgraph.search.expand.schema import is_mirrored
-from askgraph.search.operators.aggregates import BY_SHOWN, spreads
-from askgraph.search.operators.query_builder import Place, QueryBuilder
+from askgraph.search.operators.aggregates import BY_SHOWN_NOTE, has_many_between
+from askgraph.search.operators.query_builder import QueryBuilder, Vertex
 from askgraph.search.query_pieces import (
     DECIMAL,
-    aggregate,
-    aggregate_of,
-    alias_of,
-    condition,
-    function_of,
-    variable_of,
+    build_aggregate,
+    build_aggregate_query,
+    build_filter,
+    get_alias,
+    get_function,
+    get_value_variable,
 )
-from askgraph.search.tokenize import bits
+from askgraph.search.tokenize import to_bit_mask
 from askgraph.sparql import Call, Element, Expression, Filter, Group, Query, transform
 
-_MOST = 20_000  # of more values it is not looked up if several share the highest
+_MAX_VALUES = 20_000  # of more values it is not looked up if several share the highest
 
 
-_TIED = 2  # so many groups share the most, at least, if some do
+_MIN_TIED_GROUPS = 2  # so many groups share the most, at least, if some do
 
 
 def keep_ties(query: QueryBuilder) -> None:
-    """Keep all that have the highest or lowest value, in each group if there are groups."""
+    """Keep everything with the highest or lowest value, in each group if there are groups."""
     draft = query.draft
-    if draft.offset or not draft.order or draft.ask or draft.averages:
+    if draft.offset or not draft.order or draft.is_ask or draft.subqueries:
         return
-    (key, descending), *others = draft.order
-    if draft.having or others not in ([], [(key, not descending)]):
+    (key, descending), *further_keys = draft.order
+    if draft.having or further_keys not in ([], [(key, not descending)]):
         return
     if isinstance(key, Call) and key.is_aggregate:
-        if not others:
-            _most_counted(query, key, descending=descending)
+        if not further_keys:
+            _keep_largest_groups(query, key, descending=descending)
     elif not any(map(_is_aggregate, draft.columns)):
-        ways = (descending, not descending)[: len(draft.order)]  # "the largest and the smallest"
-        _highest(query, key, ways)
+        directions = (descending, not descending)[
+            : len(draft.order)
+        ]  # "the largest and the smallest"
+        _keep_extremes(query, key, directions)
 
 
-def _highest(query: QueryBuilder, key: Expression, ways: Sequence[bool]) -> None:
-    """Keep all that have the highest or lowest value, or both."""
-    draft, value = query.draft, variable_of(key)
-    if query.grouped:
-        ends = [end for (end, _, _), known in query.draft.attached.items() if known == value]
-        owner = next((one for one in query.draft.places if one.end in ends), None)
-        told = value in draft.group  # one value in each group
-        if "each" in query.notes and owner is not None and not (told or owner.end in draft.group):
-            groups = list(dict.fromkeys(draft.group))
-            _keep(query, value, key, ways, groups)
-            _show(query, owner)
-            keys = [one for one in draft.places if one.end in groups]
-            query.shown_words |= bits({at for one in keys for at in one.words})
-            draft.group, query.grouped = [], False
-    elif len(ways) > 1 or _is_shared(query, value, ways[0]):
-        _keep(query, value, key, ways, [])
+def _keep_extremes(query: QueryBuilder, key: Expression, directions: Sequence[bool]) -> None:
+    """Keep everything with the highest or lowest value, or both."""
+    draft, value = query.draft, get_value_variable(key)
+    if query.is_grouped:
+        owner_terms = [
+            term
+            for (term, _, _), variable in query.draft.edge_variables.items()
+            if variable == value
+        ]
+        owner = next(
+            (vertex for vertex in query.draft.vertices if vertex.term in owner_terms), None
+        )
+        is_group_key = value in draft.group_keys  # one value in each group
+        if (
+            "each" in query.notes
+            and owner is not None
+            and not (is_group_key or owner.term in draft.group_keys)
+        ):
+            groups = list(dict.fromkeys(draft.group_keys))
+            _compare_with_extremes(query, value, key, directions, groups)
+            _show_owner(query, owner)
+            group_vertices = [vertex for vertex in draft.vertices if vertex.term in groups]
+            query.shown_words |= to_bit_mask(
+                {position for vertex in group_vertices for position in vertex.name_positions}
+            )
+            draft.group_keys, query.is_grouped = [], False
+    elif len(directions) > 1 or _has_ties(query, value, directions[0]):
+        _compare_with_extremes(query, value, key, directions, [])
 
 
-def _keep(
-    query: QueryBuilder, value: Variable, key: object, ways: Sequence[bool], groups: list[Variable]
+def _compare_with_extremes(
+    query: QueryBuilder,
+    value: Variable,
+    key: object,
+    directions: Sequence[bool],
+    groups: list[Variable],
 ) -> None:
-    """Ask for the highest or the lowest value, or both, in sub-queries, and for what has it."""
+    """Compute the extremes in sub-queries, and require that the value equals one of them."""
     draft = query.draft
-    whole = _whole(query)
+    elements = _collect_elements(query)
     cast = DECIMAL if isinstance(key, Call) else ""
-    kept: list[Expression] = []
-    for descending in ways:
-        renamed = _renamed(query, groups)
-        inner, other = transform(whole, renamed), renamed(value)
-        assert isinstance(other, Variable)
+    conditions: list[Expression] = []
+    for descending in directions:
+        rename = _build_renamer(query, groups)
+        inner, inner_value = transform(elements, rename), rename(value)
+        assert isinstance(inner_value, Variable)
         function = "MAX" if descending else "MIN"
-        part = aggregate_of(other, inner, function, groups, cast=cast)
-        draft.averages.append(part)
-        kept.append(condition(value, "=", alias_of(part), cast=cast).condition)
-    draft.filters.append(Filter(reduce(lambda one, other: Call("||", (one, other)), kept)))
+        subquery = build_aggregate_query(inner_value, inner, function, groups, cast=cast)
+        draft.subqueries.append(subquery)
+        conditions.append(build_filter(value, "=", get_alias(subquery), cast=cast).condition)
+    draft.filters.append(
+        Filter(reduce(lambda left, inner_value: Call("||", (left, inner_value)), conditions))
+    )
     draft.order, draft.limit = [], None
 
 
-def _whole(query: QueryBuilder) -> tuple[Element, ...]:
-    """All that a draft asks for."""
+def _collect_elements(query: QueryBuilder) -> tuple[Element, ...]:
+    """Return all elements of a draft."""
     draft = query.draft
     return (
         *dict.fromkeys(draft.patterns),
-        *dict.fromkeys(draft.given),
-        *draft.either,
-        *draft.computed,
+        *dict.fromkeys(draft.value_blocks),
+        *draft.unions,
+        *draft.bindings,
         *dict.fromkeys(draft.filters),
-        *draft.denied,
+        *draft.negations,
     )
 
 
-def _renamed(query: QueryBuilder, keep: Collection[Variable]) -> Callable[[object], object]:
-    """What gives each variable another one, always the same, but for those that are kept."""
-    others: dict[Variable, Variable] = {}
+def _build_renamer(
+    query: QueryBuilder, kept_variables: Collection[Variable]
+) -> Callable[[object], object]:
+    """Return a function that consistently replaces all variables but the kept ones."""
+    fresh_variables: dict[Variable, Variable] = {}
 
-    def renamed(node: object) -> object:
-        if not isinstance(node, Variable) or node in keep:
+    def rename(node: object) -> object:
+        if not isinstance(node, Variable) or node in kept_variables:
             return node
-        if node not in others:
-            others[node] = query.draft.variable("other " + query.draft.hints[node])
-        return others[node]
+        if node not in fresh_variables:
+            fresh_variables[node] = query.draft.create_variable("other " + query.draft.hints[node])
+        return fresh_variables[node]
 
-    return renamed
+    return rename
 
 
-def _show(query: QueryBuilder, owner: Place) -> None:
-    """Show what has the extreme beside its group, if nothing else of it is shown."""
+def _show_owner(query: QueryBuilder, owner: Vertex) -> None:
+    """Show the thing with the extreme beside its group, if no property of it is shown."""
     draft = query.draft
-    own = {value for (end, _, _), value in draft.attached.items() if end == owner.end}
-    if not any(one in own and one not in draft.group for one in draft.columns):
-        draft.columns.append(query.named(owner))
+    property_variables = {
+        value for (term, _, _), value in draft.edge_variables.items() if term == owner.term
+    }
+    if not any(
+        column in property_variables and column not in draft.group_keys for column in draft.columns
+    ):
+        draft.columns.append(query.choose_name_variable(owner))
 
 
-def _is_shared(query: QueryBuilder, value: Variable, descending: bool) -> bool:
-    """Whether several rows have the highest or lowest value."""
-    found = next((one for one in query.draft.attached.items() if one[1] == value), None)
-    if found is None:
+def _has_ties(query: QueryBuilder, value: Variable, descending: bool) -> bool:
+    """Return whether several rows have the highest or lowest value."""
+    edge_entry = next(
+        (entry for entry in query.draft.edge_variables.items() if entry[1] == value), None
+    )
+    if edge_entry is None:
         return False
-    (end, predicate, inverse), _ = found
-    place = query.draft.place_at(end)
-    if place is None or inverse:
+    (term, predicate, inverse), _ = edge_entry
+    vertex = query.draft.find_vertex(term)
+    if vertex is None or inverse:
         return False
-    ids = query.ids_at(place)
-    if not query.lookups.is_resource(ids) or len(ids) > _MOST:
+    ids = query.get_vertex_ids(vertex)
+    if not query.lookups.is_resource(ids) or len(ids) > _MAX_VALUES:
         return False
-    bearers, objects = query.graph.pairs(ids, predicate)
-    literal = objects < query.graph.terms.first_iri
-    bearers, values = bearers[literal], query.graph.values[objects[literal]]
+    bearers, objects = query.graph.get_edges(ids, predicate)
+    is_literal = objects < query.graph.terms.first_iri
+    bearers, values = bearers[is_literal], query.graph.values[objects[is_literal]]
     if not len(values):
         return False
-    top: Ids = bearers[values == (values.max() if descending else values.min())]
-    at = place  # of the things that the pattern starts at, those that lead to the extreme
-    while at.parent is not None and at.edge is not None:
-        above = query.lookups.along(top, at.edge, back=True)
-        top, at = in_both(query.ids_at(at.parent), above), at.parent
-    return len(dict.fromkeys(top.tolist())) > 1 or _fans(query, place)
+    extreme_ids: Ids = bearers[values == (values.max() if descending else values.min())]
+    current = vertex  # of the things that the pattern starts at, those that lead to the extreme
+    while current.parent is not None and current.edge is not None:
+        parent_ids = query.lookups.follow_edge(extreme_ids, current.edge, backwards=True)
+        extreme_ids, current = (
+            intersect(query.get_vertex_ids(current.parent), parent_ids),
+            current.parent,
+        )
+    return len(dict.fromkeys(extreme_ids.tolist())) > 1 or _has_several_rows(query, vertex)
 
 
-def _fans(query: QueryBuilder, place: Place) -> bool:
-    """Whether things are shown of which there are several for one that has the extreme."""
-    shown = set(map(variable_of, query.draft.columns))
-    owners = {end for (end, _, _), value in query.draft.attached.items() if value in shown}
+def _has_several_rows(query: QueryBuilder, vertex: Vertex) -> bool:
+    """Return whether one thing with the extreme leads to several shown things."""
+    shown_variables = set(map(get_value_variable, query.draft.columns))
+    owner_terms = {
+        term
+        for (term, _, _), value in query.draft.edge_variables.items()
+        if value in shown_variables
+    }
     return any(
-        spreads(query, query.root, one)
-        for one in query.draft.places
-        if one is not place and (one.end in owners or one.end in shown)
+        has_many_between(query, query.root, candidate)
+        for candidate in query.draft.vertices
+        if candidate is not vertex
+        and (candidate.term in owner_terms or candidate.term in shown_variables)
     )
 
 
@@ -163,152 +199,182 @@ def _is_aggregate(value: object) -> bool:
     return isinstance(value, Call) and value.is_aggregate
 
 
-def _most_counted(query: QueryBuilder, key: Call, *, descending: bool) -> None:
-    """Keep all groups that have the most of what is counted, and all that is asked of them.
+def _keep_largest_groups(query: QueryBuilder, key: Call, *, descending: bool) -> None:
+    """Keep all groups with the highest count, and everything that is asked about them.
 
-    Each group's number is compared with the highest of all numbers, both from sub-queries. If only
-    one group has it, and one row, the order stays.
+    The count of each group is compared with the highest count, both from sub-queries. The order
+    stays if only one group has the highest count and only one row.
     """
     draft = query.draft
-    if function_of(key) != "COUNT" or not draft.group or "each" in query.notes:
+    if get_function(key) != "COUNT" or not draft.group_keys or "each" in query.notes:
         return
-    if any(_is_aggregate(one) and one != key for one in draft.columns):
+    if any(_is_aggregate(column) and column != key for column in draft.columns):
         return
-    if BY_SHOWN in query.notes and len(draft.group) > 1:
+    if BY_SHOWN_NOTE in query.notes and len(draft.group_keys) > 1:
         return
-    group, counted = draft.group[0], variable_of(key)
-    counts = _counts(query, group, counted)
+    group, counted_variable = draft.group_keys[0], get_value_variable(key)
+    counts = _count_groups(query, group, counted_variable)
     if len(counts) and counts.max() == 1:
-        query.unknown += Doubt.MISTAKEN  # there is one of it in each group: nothing has the most
+        query.unknown += (
+            Penalty.WRONG_CLASS
+        )  # there is one of it in each group: nothing has the most
         return
-    asked = [one for one in draft.columns if isinstance(one, Variable) and one != group]
-    of_group = [one for one in asked if _is_told(query, group, one)]
-    place, value = _at(query, group)
-    meant = _is_behind(query, group) if value is not None else bool(place and place.words)
-    fans = meant and len(of_group) < len(asked)
-    first = counts.max() if descending and len(counts) else counts.min(initial=1)
-    if not fans and int((counts == first).sum()) < _TIED:
+    other_columns = [
+        column for column in draft.columns if isinstance(column, Variable) and column != group
+    ]
+    group_columns = [
+        column for column in other_columns if _is_functional_of_group(query, group, column)
+    ]
+    vertex, value = _locate_variable(query, group)
+    is_asked = (
+        _is_named_after_extreme(query, group)
+        if value is not None
+        else bool(vertex and vertex.name_positions)
+    )
+    has_more_rows = is_asked and len(group_columns) < len(other_columns)
+    extreme_count = counts.max() if descending and len(counts) else counts.min(initial=1)
+    if not has_more_rows and int((counts == extreme_count).sum()) < _MIN_TIED_GROUPS:
         return
-    if fans and value is not None:
-        draft.columns = [one for one in draft.columns if one != group]
-        draft.context = [one for one in draft.context if one != group]
-    whole = _whole(query)
-    mine = _numbers(query, whole, (group, counted), keep=(group,))
-    theirs = _numbers(query, whole, (group, counted))
-    number, other = alias_of(mine), alias_of(theirs)
-    most = Variable(("highest_" if descending else "lowest_") + other.value)
-    highest = Call("MAX" if descending else "MIN", (other,))
-    draft.averages += [mine, Query("SELECT", Group((theirs,)), columns=((most, highest),))]
-    draft.filters.append(condition(number, "=", most))
-    draft.columns = [number if one == key else one for one in draft.columns]
-    draft.order, draft.limit, draft.group, query.grouped = [], None, [], False
+    if has_more_rows and value is not None:
+        draft.columns = [column for column in draft.columns if column != group]
+        draft.context = [column for column in draft.context if column != group]
+    elements = _collect_elements(query)
+    group_counts = _build_counts(
+        query, elements, (group, counted_variable), kept_variables=(group,)
+    )
+    all_counts = _build_counts(query, elements, (group, counted_variable))
+    number, inner_number = get_alias(group_counts), get_alias(all_counts)
+    extreme_variable = Variable(("highest_" if descending else "lowest_") + inner_number.value)
+    extreme_call = Call("MAX" if descending else "MIN", (inner_number,))
+    draft.subqueries += [
+        group_counts,
+        Query("SELECT", Group((all_counts,)), columns=((extreme_variable, extreme_call),)),
+    ]
+    draft.filters.append(build_filter(number, "=", extreme_variable))
+    draft.columns = [number if column == key else column for column in draft.columns]
+    draft.order, draft.limit, draft.group_keys, query.is_grouped = [], None, [], False
 
 
-def _numbers(
+def _build_counts(
     query: QueryBuilder,
-    whole: tuple[Element, ...],
-    over: tuple[Variable, Variable],
+    elements: tuple[Element, ...],
+    group_and_counted: tuple[Variable, Variable],
     *,
-    keep: tuple[Variable, ...] = (),
+    kept_variables: tuple[Variable, ...] = (),
 ) -> Query:
-    """The sub-query of how many different ones there are in each group."""
-    renamed = _renamed(query, keep)
-    group, counted = renamed(over[0]), renamed(over[1])
-    assert isinstance(group, Variable) and isinstance(counted, Variable)
-    call = aggregate("COUNT", counted, distinct=True)
-    columns = ((alias_of(call), call), *((one, None) for one in keep))
-    inner = Group(transform(whole, renamed))
+    """Build the sub-query of the distinct count in each group."""
+    rename = _build_renamer(query, kept_variables)
+    group, counted_variable = rename(group_and_counted[0]), rename(group_and_counted[1])
+    assert isinstance(group, Variable) and isinstance(counted_variable, Variable)
+    call = build_aggregate("COUNT", counted_variable, distinct=True)
+    columns = ((get_alias(call), call), *((variable, None) for variable in kept_variables))
+    inner = Group(transform(elements, rename))
     return Query("SELECT", inner, columns=columns, group_by=((group, None),))
 
 
-def _is_behind(query: QueryBuilder, group: Variable) -> bool:
-    """Whether a value is named after "the most": what was asked for before it is another thing."""
-    places = [token for token, shown in query.projected if shown == group]
-    return any(one.last <= at for one in query.frame.of("most", "fewest") for at in places)
+def _is_named_after_extreme(query: QueryBuilder, group: Variable) -> bool:
+    """Return whether a value is named after "the most", so that it was not asked for before."""
+    positions = [token for token, variable in query.projections if variable == group]
+    return any(
+        extreme_operator.last <= position
+        for extreme_operator in query.operators.get_operators("most", "fewest")
+        for position in positions
+    )
 
 
-_Place = tuple[Place | None, tuple[int, bool] | None]
-"""A place of the pattern, and the predicate of it that leads to a value."""
+_VariableLocation = tuple[Vertex | None, tuple[int, bool] | None]
+"""A vertex of the pattern, and its predicate (with direction) that leads to a value."""
 
 
-def _at(query: QueryBuilder, variable: Variable) -> _Place:
-    """Where a variable stands: at a place, or at the end of a predicate of one."""
-    if (place := query.draft.place_at(variable)) is not None:
-        return place, None
-    for (end, predicate, inverse), value in query.draft.attached.items():
+def _locate_variable(query: QueryBuilder, variable: Variable) -> _VariableLocation:
+    """Return the location of a variable: at a vertex, or at the end of a predicate of one."""
+    if (vertex := query.draft.find_vertex(variable)) is not None:
+        return vertex, None
+    for (term, predicate, inverse), value in query.draft.edge_variables.items():
         if value == variable:
-            return query.draft.place_at(end), (predicate, inverse)
+            return query.draft.find_vertex(term), (predicate, inverse)
     return None, None
 
 
-def _is_told(query: QueryBuilder, group: Variable, value: Variable) -> bool:
-    """Whether each group has only one of a value."""
-    (place, of_place), (owner, step) = _at(query, group), _at(query, value)
-    if place is None or owner is None or of_place is not None:
+def _is_functional_of_group(query: QueryBuilder, group: Variable, value: Variable) -> bool:
+    """Return whether each group has only one of a value."""
+    (vertex, group_step), (owner, step) = (
+        _locate_variable(query, group),
+        _locate_variable(query, value),
+    )
+    if vertex is None or owner is None or group_step is not None:
         return False
-    single = step is None or query.schema.is_functional(step[0], inverse=step[1])
-    return single and (owner is place or not spreads(query, place, owner))
+    is_single = step is None or query.schema.is_functional(step[0], inverse=step[1])
+    return is_single and (owner is vertex or not has_many_between(query, vertex, owner))
 
 
-def _counts(query: QueryBuilder, group: Variable, counted: Variable) -> NDArray[np.int64]:
-    """How many of what is counted each group has; none if that is hard to tell."""
+def _count_groups(
+    query: QueryBuilder, group: Variable, counted_variable: Variable
+) -> NDArray[np.int64]:
+    """Return the distinct count of each group, shape (groups,); empty if it is hard to compute."""
     # What goes together at two ends of the pattern; None if it is too much, or not plain.
-    start = _at(query, counted)
-    end = _at(query, group)
-    (place, value), (target, key) = start, end
-    if place is None or target is None:
+    start = _locate_variable(query, counted_variable)
+    end = _locate_variable(query, group)
+    (vertex, value), (target, key) = start, end
+    if vertex is None or target is None:
         pairs = None
     else:
-        ids = query.ids_at(place)
-        found: tuple[Ids, Ids] | None = (ids, ids)
+        ids = query.get_vertex_ids(vertex)
+        joined: tuple[Ids, Ids] | None = (ids, ids)
         if value is not None:
-            found = query.graph.pairs(ids, value[0], inverse=value[1])[::-1]
-        for edge, to, back in _route(place, target):
-            found = None if found is None else _stepped(query, found, edge, to, back=back)
-        if found is None or key is None:
-            pairs = found
+            joined = query.graph.get_edges(ids, value[0], inverse=value[1])[::-1]
+        for edge, next_vertex, backwards in _iterate_route(vertex, target):
+            joined = (
+                None
+                if joined is None
+                else _follow_step(query, joined, edge, next_vertex, backwards=backwards)
+            )
+        if joined is None or key is None:
+            pairs = joined
         else:
-            pairs = _joined(found, query.graph.pairs(distinct(found[1]), key[0], inverse=key[1]))
+            pairs = _join_pairs(
+                joined, query.graph.get_edges(deduplicate(joined[1]), key[0], inverse=key[1])
+            )
     if pairs is None:
         return np.zeros(0, dtype=np.int64)
     keys = pairs[0].astype(np.int64) << 32 | pairs[1]
     keys.sort(kind="stable")  # most come in order
-    first = np.diff(keys, prepend=-1) != 0
-    counts = np.bincount(keys[first] & 0xFFFFFFFF)
+    is_first = np.diff(keys, prepend=-1) != 0
+    counts = np.bincount(keys[is_first] & 0xFFFFFFFF)
     return counts[counts > 0]
 
 
-def _route(start: Place, end: Place) -> Iterator[tuple[Edge, Place, bool]]:
-    """The steps from one place to another, each with where it leads, and whether it leads up."""
-    above = [end]
-    while above[-1].parent is not None:
-        above.append(above[-1].parent)
-    while start not in above and start.parent is not None and start.edge is not None:
+def _iterate_route(start: Vertex, end: Vertex) -> Iterator[tuple[Edge, Vertex, bool]]:
+    """Yield the steps between two vertices: the edge, where it leads, and whether it leads up."""
+    ancestors = [end]
+    while ancestors[-1].parent is not None:
+        ancestors.append(ancestors[-1].parent)
+    while start not in ancestors and start.parent is not None and start.edge is not None:
         yield start.edge, start.parent, True
         start = start.parent
-    for one in reversed(above[: above.index(start)]):
-        if one.edge is not None:
-            yield one.edge, one, False
+    for ancestor in reversed(ancestors[: ancestors.index(start)]):
+        if ancestor.edge is not None:
+            yield ancestor.edge, ancestor, False
 
 
-def _stepped(
-    query: QueryBuilder, pairs: tuple[Ids, Ids], edge: Edge, to: Place, *, back: bool
+def _follow_step(
+    query: QueryBuilder, pairs: tuple[Ids, Ids], edge: Edge, vertex: Vertex, *, backwards: bool
 ) -> tuple[Ids, Ids] | None:
-    """Pairs whose second ends go a step on, to what stands at a place."""
-    if edge.plus or is_mirrored(query.schema, edge.predicate) or len(pairs[1]) > _MOST:
+    """Extend the second ends of pairs by a step to a vertex; None if it is too large or complex."""
+    if edge.plus or is_mirrored(query.schema, edge.predicate) or len(pairs[1]) > _MAX_VALUES:
         return None
-    inverse = edge.inverse != back
-    steps = query.graph.pairs(distinct(pairs[1]), edge.predicate, inverse=inverse)
-    kept = np.isin(steps[1], query.ids_at(to))
-    return _joined(pairs, (steps[0][kept], steps[1][kept]))
+    inverse = edge.inverse != backwards
+    steps = query.graph.get_edges(deduplicate(pairs[1]), edge.predicate, inverse=inverse)
+    is_kept = np.isin(steps[1], query.get_vertex_ids(vertex))
+    return _join_pairs(pairs, (steps[0][is_kept], steps[1][is_kept]))
 
 
-def _joined(one: tuple[Ids, Ids], other: tuple[Ids, Ids]) -> tuple[Ids, Ids]:
-    """Pairs of the first ends of some and the second ends of others that meet between."""
-    order = np.argsort(other[0], kind="stable")
-    starts, ends = other[0][order], other[1][order]
-    low = np.searchsorted(starts, one[1], "left")
-    counts = np.searchsorted(starts, one[1], "right") - low
+def _join_pairs(left: tuple[Ids, Ids], right: tuple[Ids, Ids]) -> tuple[Ids, Ids]:
+    """Join pairs: the second ends of the left ones with the first ends of the right ones."""
+    order = np.argsort(right[0], kind="stable")
+    starts, ends = right[0][order], right[1][order]
+    low = np.searchsorted(starts, left[1], "left")
+    counts = np.searchsorted(starts, left[1], "right") - low
     shift = np.concatenate([[0], np.cumsum(counts)[:-1]]) if len(counts) else counts
-    places = np.repeat(low - shift, counts) + np.arange(int(counts.sum()))
-    return np.repeat(one[0], counts), ends[places]
+    indices = np.repeat(low - shift, counts) + np.arange(int(counts.sum()))
+    return np.repeat(left[0], counts), ends[indices]

@@ -1,4 +1,4 @@
-"""Two things that a question names, compared or reckoned with: which is larger, and by how much.
+"""Compare two things that a question names, or calculate with them.
 
 "Which is larger, X or Y", "how much larger is X than Y", "the ratio of the mass of X to that of Y".
 """
@@ -9,288 +9,359 @@ from typing import Literal
 
 import numpy as np
 
-from askgraph.graph.arrays import in_both
-from askgraph.graph.literals import Sort
+from askgraph.graph.arrays import intersect
+from askgraph.graph.literals import ValueKind
 from askgraph.index.names import Kind
-from askgraph.search.expand import Doubt, Node, PartialMatch, Worth
+from askgraph.search.expand import GainWeight, Node, PartialMatch, Penalty
 from askgraph.search.expand.beam_search import BeamSearch
 from askgraph.search.link import Link
 from askgraph.search.operators.query_builder import (
-    DATED,
-    NUMERIC,
-    PAIRED,
-    Candidate,
-    Draft,
-    Lookups,
+    DATE_SORTS,
+    NUMERIC_SORTS,
+    PAIRED_NOTE,
+    GraphLookup,
+    QueryCandidate,
+    QueryDraft,
 )
-from askgraph.search.operators.times import is_dated
-from askgraph.search.tokenize import bits
+from askgraph.search.operators.times import is_time_value
+from askgraph.search.tokenize import to_bit_mask
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.search.tokenize.word_lists import Measure
 from askgraph.sparql import Call, Expression, Term, Values
 from askgraph.sparql.elapsed import elapsed
 
-_NAMED = 0.45  # words name a thing so well, or a class
-_GAP = 9  # so many words may stand between the two
-_EACH = 2  # so many readings of a name are tried, and so many properties
+_MIN_LINK_SCORE = 0.45  # words name a thing so well, or a class
+_MAX_WORDS_BETWEEN = 9  # so many words may stand between the two
+_MAX_READINGS = 2  # so many readings of a name are tried, and so many properties
 
-How = Literal["which", "-", "/", "+"]
+PairOperation = Literal["which", "-", "/", "+"]
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What is asked of two things, by which operators; `up` if the larger one is meant."""
+class _PairComparison:
+    """A comparison of two things.
 
-    how: How
+    Attributes:
+        how: Operation: choose one of the two, or subtract, divide or add their values.
+        operators: Operators that ask for it.
+        measure: Measure of the adjective, if there is one.
+        up: Whether the larger thing is meant.
+    """
+
+    how: PairOperation
     operators: tuple[Operator, ...]
     measure: Measure | None = None
     up: bool = True
 
 
 @dataclass(frozen=True)
-class _Property:
-    """A property that both have, with one value each; `links` are the words that name it."""
+class _SharedProperty:
+    """A property of both things with one value each.
+
+    Attributes:
+        number: Number of the predicate.
+        values: Values of the two things.
+        links: Links that name the property.
+        penalty: Penalty of the property.
+    """
 
     number: int
     values: tuple[float, float]
     links: tuple[Link, ...] = ()
-    doubt: float = 0.0
+    penalty: float = 0.0
 
 
-def compare_pairs(search: BeamSearch, frame: QuestionOperators) -> Iterator[Candidate]:
-    """Build what compares two things or reckons with them, if words ask for it."""
-    asked = _asked(frame)
-    if asked is None:
+def compare_pairs(search: BeamSearch, operators: QuestionOperators) -> Iterator[QueryCandidate]:
+    """Yield the queries that compare two things or calculate with them, if words ask for it."""
+    comparison = _detect_comparison(operators)
+    if comparison is None:
         return
-    lookups = Lookups(search, frame)
-    for first, second in _pairs(search, frame, asked):
-        between = range(first.positions[-1] + 1, second.positions[0])
-        joins = [one for one in frame.of("or", "and") if one.first in between]
-        asked = replace(asked, operators=(*asked.operators, *joins[:1]))
-        things = lookups.thing_of(first), lookups.thing_of(second)
-        if things[0] is None or things[1] is None or things[0] == things[1]:
+    lookups = GraphLookup(search, operators)
+    for first, second in _iterate_pairs(search, operators, comparison):
+        gap_positions = range(first.positions[-1] + 1, second.positions[0])
+        conjunctions = [
+            candidate
+            for candidate in operators.get_operators("or", "and")
+            if candidate.first in gap_positions
+        ]
+        comparison = replace(comparison, operators=(*comparison.operators, *conjunctions[:1]))
+        entities = lookups.find_entity(first), lookups.find_entity(second)
+        if entities[0] is None or entities[1] is None or entities[0] == entities[1]:
             continue
-        both = things[0], things[1]
-        for one in _properties(lookups, asked, both, first.mask | second.mask):
-            yield _built(search, asked, (first, second), both, one)
+        pair = entities[0], entities[1]
+        for candidate in _iterate_properties(lookups, comparison, pair, first.mask | second.mask):
+            yield _build_candidate(search, comparison, (first, second), pair, candidate)
 
 
-def _asked(frame: QuestionOperators) -> _Asked | None:
-    """What the words ask of two things; None for nothing of the kind."""
-    compares = _comparing(frame)
-    for name, how in _RECKONED.items():
-        for one in frame.of(name):
-            others = () if compares is None or name == "sum" else compares.operators
-            return _Asked(how, (one, *others))
-    if compares is None:
+def _detect_comparison(operators: QuestionOperators) -> _PairComparison | None:
+    """Return the comparison that the words ask for, or None."""
+    adjective_comparison = _detect_adjective(operators)
+    for name, operation in _CALCULATIONS.items():
+        for candidate in operators.get_operators(name):
+            further_operators = (
+                ()
+                if adjective_comparison is None or name == "sum"
+                else adjective_comparison.operators
+            )
+            return _PairComparison(operation, (candidate, *further_operators))
+    if adjective_comparison is None:
         return None
-    adjective = compares.operators[0]
+    adjective = adjective_comparison.operators[0]
     if adjective.name != "superlative" or adjective.last > adjective.first:
-        how_much = frame.reading.words.clauses["by_how_much"]
-        before = [one for one in frame.of("count") if one.last < adjective.first]
-        how_often = before and before[-1].last + 1 == adjective.first
-        if how_often and compares.measure is not None:
-            return replace(compares, how="/", operators=(before[-1], adjective))
-        if how_often or not how_much.isdisjoint(frame.reading.folded[: adjective.first]):
-            return replace(compares, how="-", operators=(*before[-1:], adjective))
-    return compares if frame.of("or") else None
+        difference_words = operators.reading.word_list.clauses["by_how_much"]
+        counts = [
+            candidate
+            for candidate in operators.get_operators("count")
+            if candidate.last < adjective.first
+        ]
+        is_ratio = counts and counts[-1].last + 1 == adjective.first
+        if is_ratio and adjective_comparison.measure is not None:
+            return replace(adjective_comparison, how="/", operators=(counts[-1], adjective))
+        if is_ratio or not difference_words.isdisjoint(
+            operators.reading.folded_words[: adjective.first]
+        ):
+            return replace(adjective_comparison, how="-", operators=(*counts[-1:], adjective))
+    return adjective_comparison if operators.get_operators("or") else None
 
 
-def _comparing(frame: QuestionOperators) -> _Asked | None:
-    """The adjective that compares, or the word for more or fewer of what is named."""
-    adjectives = frame.of("comparative", "superlative")
+def _detect_adjective(operators: QuestionOperators) -> _PairComparison | None:
+    """Return the comparison of an adjective, or of a word for more or fewer."""
+    adjectives = operators.get_operators("comparative", "superlative")
     if len(adjectives) == 1 and adjectives[0].measure is not None:
-        return _Asked("which", adjectives, adjectives[0].measure, adjectives[0].measure.up)
-    reading, bounds = frame.reading, frame.of("more_than", "less_than")
-    taken = frame.mask & ~sum(one.mask for one in bounds if frame.quantity_after(one) is None)
-    for at, word in enumerate(reading.folded if not adjectives else ()):
-        for name, up in (("more", True), ("fewer", False)):
-            if word in reading.words.clauses[name] and not taken >> at & 1:
-                return _Asked("which", (Operator(name, at, at),), None, up)
+        return _PairComparison(
+            "which", adjectives, adjectives[0].measure, adjectives[0].measure.is_upward
+        )
+    question, bounds = operators.reading, operators.get_operators("more_than", "less_than")
+    used_words = operators.mask & ~sum(
+        bound.mask for bound in bounds if operators.get_quantity_after(bound) is None
+    )
+    for position, word in enumerate(question.folded_words if not adjectives else ()):
+        for name, is_up in (("more", True), ("fewer", False)):
+            if word in question.word_list.clauses[name] and not used_words >> position & 1:
+                return _PairComparison("which", (Operator(name, position, position),), None, is_up)
     return None
 
 
-_RECKONED: dict[str, How] = {"ratio": "/", "difference": "-", "sum": "+"}
+_CALCULATIONS: dict[str, PairOperation] = {"ratio": "/", "difference": "-", "sum": "+"}
 
 
-def _pairs(
-    search: BeamSearch, frame: QuestionOperators, asked: _Asked
+def _iterate_pairs(
+    search: BeamSearch, operators: QuestionOperators, comparison: _PairComparison
 ) -> Iterator[tuple[Link, Link]]:
-    """The two things that are named, in the order of the question, in some readings."""
-    taken = sum(one.mask for one in asked.operators)
-    found: dict[tuple[int, ...], list[Link]] = {}
-    for one in search.linked.of(Kind.ENTITY, Kind.VALUE):
-        if one.score >= _NAMED and not one.mask & taken:
-            found.setdefault(one.positions, []).append(one)
-    worth = {at: max(search.gain(one, 0) for one in links) for at, links in found.items()}
-    spans = sorted(found, key=lambda at: -worth[at])
+    """Yield the two named things, in the order of the question, in their best readings."""
+    used_words = sum(candidate.mask for candidate in comparison.operators)
+    links_by_positions: dict[tuple[int, ...], list[Link]] = {}
+    for candidate in search.linked.get_links(Kind.ENTITY, Kind.VALUE):
+        if candidate.score >= _MIN_LINK_SCORE and not candidate.mask & used_words:
+            links_by_positions.setdefault(candidate.positions, []).append(candidate)
+    gain_by_positions = {
+        positions: max(search.compute_gain(candidate, 0) for candidate in links)
+        for positions, links in links_by_positions.items()
+    }
+    spans = sorted(links_by_positions, key=lambda positions: -gain_by_positions[positions])
     if not spans:
         return
-    apart = next((at for at in spans if not {*at} & {*spans[0]}), None)
-    if apart is None:
+    second_span = next((positions for positions in spans if not {*positions} & {*spans[0]}), None)
+    if second_span is None:
         return
-    first, second = sorted((spans[0], apart))
-    joined = frame.of("or") if asked.how == "which" else ()
-    between = range(first[-1] + 1, second[0])
-    if len(between) > _GAP or (joined and not any(one.first in between for one in joined)):
+    first, second = sorted((spans[0], second_span))
+    conjunctions = operators.get_operators("or") if comparison.how == "which" else ()
+    gap_positions = range(first[-1] + 1, second[0])
+    if len(gap_positions) > _MAX_WORDS_BETWEEN or (
+        conjunctions and not any(candidate.first in gap_positions for candidate in conjunctions)
+    ):
         return
-    for mine in found[first][:_EACH]:
-        for other in found[second][:_EACH]:
-            yield mine, other
+    for first_link in links_by_positions[first][:_MAX_READINGS]:
+        for second_link in links_by_positions[second][:_MAX_READINGS]:
+            yield first_link, second_link
 
 
-def _properties(
-    lookups: Lookups, asked: _Asked, things: tuple[int, int], named: int
-) -> Iterator[_Property]:
-    """The properties that words name, else those that the adjective measures."""
+def _iterate_properties(
+    lookups: GraphLookup, comparison: _PairComparison, entities: tuple[int, int], entity_words: int
+) -> Iterator[_SharedProperty]:
+    """Yield the properties that words name, else those that the adjective measures."""
     schema = lookups.schema
-    known = dict(_known(lookups, things, NUMERIC if asked.how in ("+", "/") else NUMERIC + DATED))
-    said: dict[int, list[Link]] = {}
-    for link in lookups.linked.of(Kind.PREDICATE):
-        number = schema.number(link.target)
-        if number in known and not link.mask & named:
-            said.setdefault(number, []).append(link)
-    gain = lookups.search.gain
-    best = sorted(said, key=lambda at: -max(gain(link, 0) for link in said[at]))
-    for number in best[:_EACH]:
-        yield _Property(number, known[number], tuple(said[number]))
-    if not said:
-        yield from _measured(lookups, asked, known)
+    values_by_number = dict(
+        _iterate_shared_values(
+            lookups,
+            entities,
+            NUMERIC_SORTS if comparison.how in ("+", "/") else NUMERIC_SORTS + DATE_SORTS,
+        )
+    )
+    links_by_number: dict[int, list[Link]] = {}
+    for link in lookups.linked.get_links(Kind.PREDICATE):
+        number = schema.get_predicate_number(link.target)
+        if number in values_by_number and not link.mask & entity_words:
+            links_by_number.setdefault(number, []).append(link)
+    gain = lookups.search.compute_gain
+    best_numbers = sorted(
+        links_by_number, key=lambda at: -max(gain(link, 0) for link in links_by_number[at])
+    )
+    for number in best_numbers[:_MAX_READINGS]:
+        yield _SharedProperty(number, values_by_number[number], tuple(links_by_number[number]))
+    if not links_by_number:
+        yield from _find_measured_property(lookups, comparison, values_by_number)
 
 
-def _known(
-    lookups: Lookups, things: tuple[int, int], sorts: Sequence[Sort]
+def _iterate_shared_values(
+    lookups: GraphLookup, entities: tuple[int, int], sorts: Sequence[ValueKind]
 ) -> Iterator[tuple[int, tuple[float, float]]]:
-    """What two things have one value of some sorts each of, with the values."""
+    """Yield the predicates with exactly one value for each of two things, with the values."""
     graph = lookups.graph
-    ids = [np.array([one], dtype=np.int32) for one in things]
-    for number in in_both(*(graph.predicates_of(one)[0] for one in ids)).tolist():
-        if lookups.schema.sort(number) in sorts:
-            values = [graph.values[graph.step(one, number)].tolist() for one in ids]
-            if all(len(listed) == 1 for listed in values):
+    ids = [np.array([node_ids], dtype=np.int32) for node_ids in entities]
+    for number in intersect(*(graph.count_predicates(node_ids)[0] for node_ids in ids)).tolist():
+        if lookups.schema.get_sort(number) in sorts:
+            values = [graph.values[graph.step(node_ids, number)].tolist() for node_ids in ids]
+            if all(len(node_values) == 1 for node_values in values):
                 yield number, (values[0][0], values[1][0])
 
 
-def _measured(
-    lookups: Lookups, asked: _Asked, known: Mapping[int, tuple[float, float]]
-) -> Iterator[_Property]:
-    """The property that an adjective measures."""
-    measure = asked.measure
+def _find_measured_property(
+    lookups: GraphLookup,
+    comparison: _PairComparison,
+    values_by_number: Mapping[int, tuple[float, float]],
+) -> Iterator[_SharedProperty]:
+    """Yield the property that an adjective measures, if there is one."""
+    measure = comparison.measure
     if measure is None:
         return
-    for words, sorts in ((measure.measures, NUMERIC), (measure.dates, DATED + NUMERIC)):
-        fits = [number for number in known if lookups.schema.sort(number) in sorts]
+    for words, sorts in (
+        (measure.property_names, NUMERIC_SORTS),
+        (measure.date_names, DATE_SORTS + NUMERIC_SORTS),
+    ):
+        numbers = [
+            number for number in values_by_number if lookups.schema.get_sort(number) in sorts
+        ]
         for word in words:
-            held = [number for number in fits if word in lookups.schema.words(number)]
-            for number in sorted(held, key=lambda one: len(lookups.schema.words(one)))[:1]:
-                yield _Property(number, known[number], (), Doubt.OTHER_FITS)
+            matching = [
+                number for number in numbers if word in lookups.schema.get_name_stems(number)
+            ]
+            for number in sorted(
+                matching, key=lambda candidate: len(lookups.schema.get_name_stems(candidate))
+            )[:1]:
+                yield _SharedProperty(number, values_by_number[number], (), Penalty.OTHER_PREDICATE)
                 return
 
 
-def _built(
+def _build_candidate(
     search: BeamSearch,
-    asked: _Asked,
-    named: tuple[Link, Link],
-    things: tuple[int, int],
-    one: _Property,
-) -> Candidate:
-    """The query over two things and a property of theirs."""
-    dated = is_dated(search.schema, one.number, asked.measure)
-    used, gain = 0, Worth.OPERATOR * len(asked.operators)
-    for link in (*named, *one.links):
-        gain += search.gain(link, used)
+    comparison: _PairComparison,
+    entity_links: tuple[Link, Link],
+    entities: tuple[int, int],
+    shared_property: _SharedProperty,
+) -> QueryCandidate:
+    """Build the candidate of two things and a property of theirs."""
+    is_time = is_time_value(search.schema, shared_property.number, comparison.measure)
+    used, gain = 0, GainWeight.OPERATOR * len(comparison.operators)
+    for link in (*entity_links, *shared_property.links):
+        gain += search.compute_gain(link, used)
         used |= link.mask
-    spoken = bits({at for item in asked.operators for at in item.positions})
-    gain += search.weight_of(spoken & ~used)
-    draft = Draft(search.schema)
-    if asked.how == "which":
-        node = _which(search, draft, asked, things, one, dated=dated)
-        extra = node.cls_link
-        if extra is not None:
-            gain += search.gain(extra, used | spoken)
-            used |= extra.mask
+    operator_words = to_bit_mask(
+        {position for operator in comparison.operators for position in operator.positions}
+    )
+    gain += search.sum_weights(operator_words & ~used)
+    draft = QueryDraft(search.schema)
+    if comparison.how == "which":
+        node = _add_choice(search, draft, comparison, entities, shared_property, is_time=is_time)
+        class_link = node.cls_link
+        if class_link is not None:
+            gain += search.compute_gain(class_link, used | operator_words)
+            used |= class_link.mask
     else:
-        node = Node(_ids(things[:1]), terms=things[:1], link=named[0])
-        _reckoned(search, draft, node, asked, things, one)
-    used |= spoken
-    return Candidate(
-        draft.query(),
+        node = Node(_to_ids(entities[:1]), terms=entities[:1], link=entity_links[0])
+        _add_calculation(search, draft, node, comparison, entities, shared_property)
+    used |= operator_words
+    return QueryCandidate(
+        draft.to_query(),
         tuple(draft.columns),
         draft.hints,
         PartialMatch(node, used, gain, anchored=True),
-        draft.places[0].end,
+        draft.vertices[0].term,
         node.ids,
         used,
         gain,
-        one.doubt,
+        shared_property.penalty,
         len(draft.patterns),
-        (PAIRED,),
-        bits(at for link in one.links[:1] for at in link.positions),
-        tuple(link for link in (*named, *one.links) if link != node.link),
+        (PAIRED_NOTE,),
+        to_bit_mask(position for link in shared_property.links[:1] for position in link.positions),
+        tuple(link for link in (*entity_links, *shared_property.links) if link != node.link),
     )
 
 
-def _ids(things: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    return np.array(sorted(things), dtype=np.int32)
+def _to_ids(entities: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    return np.array(sorted(entities), dtype=np.int32)
 
 
-def _which(
+def _add_choice(
     search: BeamSearch,
-    draft: Draft,
-    asked: _Asked,
-    things: tuple[int, int],
-    one: _Property,
+    draft: QueryDraft,
+    comparison: _PairComparison,
+    entities: tuple[int, int],
+    shared_property: _SharedProperty,
     *,
-    dated: bool,
+    is_time: bool,
 ) -> Node:
-    """The one of two things that has more of a property, both if they have the same."""
-    ids = _ids(things)
-    cls = _class_of_both(search, things, sum(item.mask for item in asked.operators))
-    node = Node(ids, cls=cls.target if cls is not None else None, cls_link=cls)
-    place = draft.grow(node)
-    rows = tuple((search.graph.terms.term(at),) for at in things)
-    draft.given.append(Values((place.end,), rows))  # type: ignore[arg-type]
-    value = draft.attach(place, one.number)
-    name = search.schema.name_predicate(ids)
-    shown = place.end if name is None else draft.attach(place, name)
-    draft.columns = [shown]  # type: ignore[list-item]
-    if one.values[0] != one.values[1]:
-        turned = dated and asked.measure is not None  # the older one was born earlier
-        draft.order, draft.limit = [(value, asked.up is not turned)], 1
+    """Show the thing that has more of a property; both if their values are equal."""
+    ids = _to_ids(entities)
+    class_link = _find_common_class(
+        search, entities, sum(operator.mask for operator in comparison.operators)
+    )
+    node = Node(ids, cls=class_link.target if class_link is not None else None, cls_link=class_link)
+    vertex = draft.add_match(node)
+    rows = tuple((search.graph.terms.get_term(entity),) for entity in entities)
+    draft.value_blocks.append(Values((vertex.term,), rows))  # type: ignore[arg-type]
+    value = draft.attach_predicate(vertex, shared_property.number)
+    name = search.schema.find_custom_name_predicate(ids)
+    variable = vertex.term if name is None else draft.attach_predicate(vertex, name)
+    draft.columns = [variable]  # type: ignore[list-item]
+    if shared_property.values[0] != shared_property.values[1]:
+        is_reversed = is_time and comparison.measure is not None  # the older one was born earlier
+        draft.order, draft.limit = [(value, comparison.up is not is_reversed)], 1
     return node
 
 
-def _class_of_both(search: BeamSearch, things: tuple[int, int], taken: int) -> Link | None:
-    """The class that words say both are of."""
-    for link in search.linked.of(Kind.CLASS):
-        members = search.schema.instances(link.target)
-        both = len(in_both(members, _ids(things))) == len(things)
-        if both and link.score >= _NAMED and not link.mask & taken:
+def _find_common_class(
+    search: BeamSearch, entities: tuple[int, int], used_words: int
+) -> Link | None:
+    """Return the class that words name and that has both things as instances."""
+    for link in search.linked.get_links(Kind.CLASS):
+        members = search.schema.get_instances(link.target)
+        is_common = len(intersect(members, _to_ids(entities))) == len(entities)
+        if is_common and link.score >= _MIN_LINK_SCORE and not link.mask & used_words:
             return link
     return None
 
 
-def _reckoned(
+def _add_calculation(
     search: BeamSearch,
-    draft: Draft,
+    draft: QueryDraft,
     node: Node,
-    asked: _Asked,
-    things: tuple[int, int],
-    one: _Property,
+    comparison: _PairComparison,
+    entities: tuple[int, int],
+    shared_property: _SharedProperty,
 ) -> None:
-    """The difference, the ratio or the sum of what two things have."""
-    sort = search.schema.sort(one.number)
-    places = [draft.grow(node), draft.grow(Node(_ids(things[1:]), terms=things[1:]))]
-    mine, theirs = (draft.attach(place, one.number) for place in places)
-    turned, hint = not asked.up, _HINTS[asked.how]
-    if asked.how == "-" and (asked.operators[0].name == "difference" or sort in DATED):
-        turned = one.values[0] < one.values[1]
-    ends: tuple[Term, Term] = (theirs, mine) if turned else (mine, theirs)
-    value: Expression = Call(asked.how, ends)
-    if sort in DATED:
-        unit = "calendar years" if sort is Sort.YEAR else "years"
-        value = elapsed(unit, ends[1], ends[0])
-    draft.columns = [draft.compute(f"{hint} {draft.hints[mine]}", value)]
+    """Show the difference, the ratio or the sum of the values of two things."""
+    sort = search.schema.get_sort(shared_property.number)
+    vertices = [
+        draft.add_match(node),
+        draft.add_match(Node(_to_ids(entities[1:]), terms=entities[1:])),
+    ]
+    first_value, second_value = (
+        draft.attach_predicate(vertex, shared_property.number) for vertex in vertices
+    )
+    is_reversed, hint = not comparison.up, _HINTS[comparison.how]
+    if comparison.how == "-" and (
+        comparison.operators[0].name == "difference" or sort in DATE_SORTS
+    ):
+        is_reversed = shared_property.values[0] < shared_property.values[1]
+    operands: tuple[Term, Term] = (
+        (second_value, first_value) if is_reversed else (first_value, second_value)
+    )
+    value: Expression = Call(comparison.how, operands)
+    if sort in DATE_SORTS:
+        unit = "calendar years" if sort is ValueKind.YEAR else "years"
+        value = elapsed(unit, operands[1], operands[0])
+    draft.columns = [draft.bind_expression(f"{hint} {draft.hints[first_value]}", value)]
 
 
 _HINTS = {"-": "difference in", "/": "ratio of", "+": "total"}

@@ -1,8 +1,8 @@
-"""A query under construction: the pattern of a match, and what is hung on its variables.
+"""Build one query: the pattern of a partial match, and the predicates attached to its vertices.
 
-A draft is sound if it neither contradicts itself nor says a thing twice: a pattern beside its own
-denial has no result; a denial that nothing could break, and a pattern that repeats another under a
-second variable, add nothing.
+A draft is sound if it neither contradicts nor repeats itself. A pattern beside its own negation
+has no result. A negation that always holds, and a pattern that repeats another one with a second
+variable, add nothing.
 """
 
 import math
@@ -14,32 +14,45 @@ from functools import cached_property
 import numpy as np
 from pyoxigraph import Literal, Variable
 
-from askgraph.graph.arrays import Ids, in_both
-from askgraph.graph.literals import Sort, day_number, split_literal
+from askgraph.graph.arrays import Ids, intersect
+from askgraph.graph.literals import ValueKind, split_literal, to_day_number
 from askgraph.index.names import Kind
-from askgraph.search.expand import BESIDE, NEAR, Doubt, Edge, Node, PartialMatch
+from askgraph.search.expand import (
+    MAX_TOKENS_BESIDE,
+    MAX_TOKENS_NEAR,
+    Edge,
+    Node,
+    PartialMatch,
+    Penalty,
+)
 from askgraph.search.expand.beam_search import BeamSearch
-from askgraph.search.expand.schema import Schema, is_mirrored, kinds_of_nodes, leaving, spread
+from askgraph.search.expand.schema import (
+    Schema,
+    filter_by_edge,
+    get_node_kinds,
+    is_mirrored,
+    sample_evenly,
+)
 from askgraph.search.link import Link
 from askgraph.search.query_pieces import (
     TEXT,
     Value,
-    alias_of,
-    condition,
-    denied,
-    denied_in,
-    named,
-    names_of,
-    pattern,
-    patterns_in,
-    predicate_of,
-    query_of,
-    term_of,
-    variable,
+    build_filter,
+    build_not_exists,
+    build_pattern,
+    build_query,
+    build_variable_names,
+    get_alias,
+    get_predicate,
+    get_variable,
+    list_negated_groups,
+    list_patterns,
+    name_variables,
+    parse_term,
 )
 from askgraph.search.tokenize import Quantity
-from askgraph.search.tokenize.question_operators import Operator, QuestionOperators, Zones
-from askgraph.search.tokenize.word_lists import shared_words
+from askgraph.search.tokenize.question_operators import Operator, QuestionOperators, QuestionZones
+from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql import (
     Bind,
     Call,
@@ -65,434 +78,514 @@ from askgraph.sparql.vocabulary import (
     XSD_STRING,
 )
 
-FIRST_DAY = day_number(1)
-"""The first day of year 1, the earliest that the calendar of this module knows."""
-_LAST_DAY = day_number(9999, 12, 31)
+FIRST_DAY_NUMBER = to_day_number(1)
+"""First day of year 1, the earliest that `datetime.date` can represent (days from 1970-01-01)."""
+_LAST_DAY_NUMBER = to_day_number(9999, 12, 31)
 
 
 @dataclass(slots=True, eq=False)
-class Place:
-    """An end of a draft's patterns and the node that it stands for, `below` steps from the root.
+class Vertex:
+    """A vertex of a draft's patterns: its term and the match node that it stands for.
 
-    Never changed, but not frozen, as `Node`. `words` are the first tokens of the names that the
-    question has for it; `edge` leads to it from its `parent`.
+    Treat it as immutable; like `Node` it is not frozen, for speed.
+
+    Attributes:
+        term: Term of the vertex in the patterns.
+        node: Node of the partial match.
+        depth: Number of steps from the root.
+        name_positions: First token of each name that the question has for the vertex.
+        parent: Vertex that the edge starts at; None for the root.
+        edge: Edge that leads here from the parent.
     """
 
-    end: Term
+    term: Term
     node: Node
-    below: int = 0
-    words: tuple[int, ...] = ()
-    parent: "Place | None" = None
+    depth: int = 0
+    name_positions: tuple[int, ...] = ()
+    parent: "Vertex | None" = None
     edge: Edge | None = None
 
 
 @dataclass
-class Draft:
-    """The elements and modifiers of a query, which grow; `query()` freezes them.
+class QueryDraft:
+    """The mutable elements and modifiers of a query; `to_query` freezes them.
 
-    `hints` are words to name each variable from; those of the `columns` in `context` do not answer.
+    Attributes:
+        schema: Schema of the graph.
+        patterns: Triple patterns.
+        filters: Conditions.
+        subqueries: Sub-queries that compute aggregates.
+        negations: `FILTER NOT EXISTS` groups.
+        optionals: Groups of OPTIONAL.
+        value_blocks: VALUES blocks.
+        unions: UNION elements.
+        bindings: BIND elements.
+        columns: Selected columns.
+        context: Columns that give context and do not answer the question.
+        group_keys: Variables of GROUP BY.
+        having: Conditions on groups.
+        order: Sort keys, each with whether it is descending.
+        limit: Maximum number of rows; None for all.
+        offset: Number of rows to skip.
+        is_ask: Whether the query is an ASK query.
+        hints: Words to name each variable from.
+        vertices: Vertices of the patterns, the root first.
+        edge_variables: Variable at the end of an edge, by (term, predicate, is inverse).
     """
 
     schema: Schema
     patterns: list[Pattern] = field(default_factory=list)
     filters: list[Filter] = field(default_factory=list)
-    averages: list[Query] = field(default_factory=list)
-    denied: list[Filter] = field(default_factory=list)
-    optional: list[Group] = field(default_factory=list)
-    given: list[Values] = field(default_factory=list)
-    either: list[Union] = field(default_factory=list)
-    computed: list[Bind] = field(default_factory=list)
+    subqueries: list[Query] = field(default_factory=list)
+    negations: list[Filter] = field(default_factory=list)
+    optionals: list[Group] = field(default_factory=list)
+    value_blocks: list[Values] = field(default_factory=list)
+    unions: list[Union] = field(default_factory=list)
+    bindings: list[Bind] = field(default_factory=list)
     columns: list[Value] = field(default_factory=list)
     context: list[Variable] = field(default_factory=list)
-    group: list[Variable] = field(default_factory=list)
+    group_keys: list[Variable] = field(default_factory=list)
     having: list[Call] = field(default_factory=list)
     order: list[tuple[Expression, bool]] = field(default_factory=list)
     limit: int | None = None
     offset: int = 0
-    ask: bool = False
+    is_ask: bool = False
     hints: dict[Variable, str] = field(default_factory=dict)
-    places: list[Place] = field(default_factory=list)
-    attached: dict[tuple[Term, int, bool], Variable] = field(default_factory=dict)
+    vertices: list[Vertex] = field(default_factory=list)
+    edge_variables: dict[tuple[Term, int, bool], Variable] = field(default_factory=dict)
 
-    def variable(self, hint: str) -> Variable:
-        """Return a new variable; it will be named after the hint."""
-        new = variable(len(self.hints))
-        self.hints[new] = hint
-        return new
+    def create_variable(self, hint: str) -> Variable:
+        """Create a variable that will be named after the hint."""
+        fresh_variable = get_variable(len(self.hints))
+        self.hints[fresh_variable] = hint
+        return fresh_variable
 
-    def grow(self, root: Node) -> Place:
-        """Lay down a state's whole pattern; the root is place 0."""
-        place = self._lay(root, 0, None, None)
-        if isinstance(place.end, Variable) and root.quantity is None and len(root.terms) > 1:
-            self.filters.append(self._among(place.end, root))
-        return place
+    def add_match(self, root: Node) -> Vertex:
+        """Add the whole pattern of a partial match and return its root vertex."""
+        vertex = self._add_vertex(root, 0, None, None)
+        if isinstance(vertex.term, Variable) and root.quantity is None and len(root.terms) > 1:
+            self.filters.append(self._build_membership_filter(vertex.term, root))
+        return vertex
 
-    def _lay(self, node: Node, below: int, edge: Edge | None, parent: Place | None) -> Place:
-        end = self.constant(node) or self.variable(self._hint(node, edge))
-        place = Place(
-            end,
+    def _add_vertex(
+        self, node: Node, depth: int, edge: Edge | None, parent: Vertex | None
+    ) -> Vertex:
+        term = self.get_constant(node) or self.create_variable(self._choose_hint(node, edge))
+        vertex = Vertex(
+            term,
             node,
-            below,
-            tuple(link.positions[0] for link in self.naming(node, edge)),
+            depth,
+            tuple(link.positions[0] for link in self.find_naming_links(node, edge)),
             parent,
             edge,
         )
-        self.places.append(place)
+        self.vertices.append(vertex)
         if node.cls is not None:
-            self.patterns.append(self.typed(end, node.cls))
+            self.patterns.append(self.build_type_pattern(term, node.cls))
         for step, child in node.edges:
-            self._step(place, step, child)
-        if node.either:
-            self.either.append(Union(tuple(self._group(end, one) for one in node.either)))
-        for one in node.without:
-            group = self._group(end, one if one.cls != node.cls else replace(one, cls=None))
+            self._add_edge(vertex, step, child)
+        if node.alternatives:
+            self.unions.append(
+                Union(tuple(self._build_group(term, subnode) for subnode in node.alternatives))
+            )
+        for subnode in node.negated:
+            group = self._build_group(
+                term, subnode if subnode.cls != node.cls else replace(subnode, cls=None)
+            )
             if group.elements:
-                self.denied.append(denied(*group.elements))
-        return place
+                self.negations.append(build_not_exists(*group.elements))
+        return vertex
 
-    def place_at(self, end: Term | None) -> Place | None:
-        """Return the place that an end of patterns is at."""
-        return next((one for one in self.places if one.end == end), None)
+    def find_vertex(self, term: Term | None) -> Vertex | None:
+        """Return the vertex with this term, or None."""
+        return next((vertex for vertex in self.vertices if vertex.term == term), None)
 
-    def naming(self, node: Node, edge: Edge | None) -> list[Link]:
-        """Return what names a node to which an edge leads.
+    def find_naming_links(self, node: Node, edge: Edge | None) -> list[Link]:
+        """Return the links that name a node to which an edge leads.
 
-        A noun names its predicate's object, a name that ends in "of" its subject.
+        A noun names the object of its predicate; a name that ends in "of" names the subject.
         """
-        named = [link for link in (node.cls_link, node.link) if link is not None]
-        subject = self.schema.names_subject
+        links = [link for link in (node.cls_link, node.link) if link is not None]
+        names_subject = self.schema.is_subject_name
         if edge is not None and edge.link is not None:
-            named += [edge.link] if subject(edge.predicate) == edge.inverse else []
+            links += [edge.link] if names_subject(edge.predicate) == edge.inverse else []
         for step, _ in node.edges:
-            if step.link is not None and subject(step.predicate) != step.inverse:
-                named.append(step.link)
-        return named
+            if step.link is not None and names_subject(step.predicate) != step.inverse:
+                links.append(step.link)
+        return links
 
-    def _step(self, parent: Place, edge: Edge, child: Node) -> None:
-        constant = self.constant(child)
-        if constant is not None and not (child.edges or child.cls or child.without):
-            self.patterns.append(self._edge(parent.end, edge, constant))
+    def _add_edge(self, parent: Vertex, edge: Edge, child: Node) -> None:
+        constant = self.get_constant(child)
+        if constant is not None and not (child.edges or child.cls or child.negated):
+            self.patterns.append(self._build_edge_pattern(parent.term, edge, constant))
             return
-        at = len(self.patterns)
-        place = self._lay(child, parent.below + 1, edge, parent)
-        self.patterns.insert(at, self._edge(parent.end, edge, place.end))
-        if isinstance(place.end, Variable):
-            restricted = place.end
+        index = len(self.patterns)
+        vertex = self._add_vertex(child, parent.depth + 1, edge, parent)
+        self.patterns.insert(index, self._build_edge_pattern(parent.term, edge, vertex.term))
+        if isinstance(vertex.term, Variable):
+            variable = vertex.term
             if child.quantity is not None:
-                self.filters += self.equal(restricted, child, child.quantity)
+                self.filters += self.build_equality_filters(variable, child, child.quantity)
             elif child.terms and not child.edges:
-                self.filters.append(self._among(restricted, child))
-            self.attached.setdefault((parent.end, edge.predicate, edge.inverse), place.end)
+                self.filters.append(self._build_membership_filter(variable, child))
+            self.edge_variables.setdefault((parent.term, edge.predicate, edge.inverse), vertex.term)
 
-    def _edge(self, start: Term, edge: Edge, end: Term) -> Pattern:
+    def _build_edge_pattern(self, start: Term, edge: Edge, end: Term) -> Pattern:
         ends = (end, start) if edge.inverse else (start, end)
-        iri = self.schema.graph.iri_of(edge.predicate)
-        either = is_mirrored(self.schema, edge.predicate)
-        return pattern(ends[0], iri, ends[1], walked=edge.plus, either=either)
+        iri = self.schema.graph.get_predicate_iri(edge.predicate)
+        is_symmetric = is_mirrored(self.schema, edge.predicate)
+        return build_pattern(
+            ends[0], iri, ends[1], is_transitive=edge.plus, is_bidirectional=is_symmetric
+        )
 
-    def constant(self, node: Node) -> Term | None:
-        """Return the one thing that a node is; None if it is several, or a number."""
+    def get_constant(self, node: Node) -> Term | None:
+        """Return the single term of a node; None for a number or several terms."""
         if len(node.terms) != 1 or node.quantity is not None:
             return None
-        return self._term(node.terms[0])
+        return self._to_term(node.terms[0])
 
-    def _term(self, at: int) -> Term:
-        return term_of(self.schema.graph.terms.text(int(at)))
+    def _to_term(self, node_id: int) -> Term:
+        return parse_term(self.schema.graph.terms.get_text(int(node_id)))
 
-    def equal(self, number: Variable, node: Node, quantity: Quantity) -> list[Filter]:
-        """Conditions that a variable equals a number, or lies on a day or in a year."""
-        text = self.schema.graph.terms.text(int(node.ids[0]))
-        sort = Sort(int(self.schema.graph.sorts[node.ids[0]]))
-        span = quantity.days is not None and quantity.days[0] < quantity.days[1]
-        if len(node.terms) == 1 and not (span and sort is Sort.DATE):
-            return [condition(number, "=", term_of(text))]
-        if sort not in (Sort.DATE, Sort.YEAR) or quantity.days is None:
-            return [self._among(number, node)]
-        texts = (self.schema.graph.terms.text(int(one)) for one in node.ids)
+    def build_equality_filters(
+        self, number: Variable, node: Node, quantity: Quantity
+    ) -> list[Filter]:
+        """Build the filters that a variable equals a number, or lies on a day or in a year."""
+        text = self.schema.graph.terms.get_text(int(node.ids[0]))
+        sort = ValueKind(int(self.schema.graph.sorts[node.ids[0]]))
+        is_span = quantity.days is not None and quantity.days[0] < quantity.days[1]
+        if len(node.terms) == 1 and not (is_span and sort is ValueKind.DATE):
+            return [build_filter(number, "=", parse_term(text))]
+        if sort not in (ValueKind.DATE, ValueKind.YEAR) or quantity.days is None:
+            return [self._build_membership_filter(number, node)]
+        texts = (self.schema.graph.terms.get_text(int(node_id)) for node_id in node.ids)
         datatypes = {split_literal(text)[1] for text in texts}
-        if quantity.value is not None and sort is Sort.DATE and len(datatypes) == 1:
-            return [condition(number, "YEAR", term_of(str(int(quantity.value))))]
+        if quantity.value is not None and sort is ValueKind.DATE and len(datatypes) == 1:
+            return [build_filter(number, "YEAR", parse_term(str(int(quantity.value))))]
         bounds = zip((">=", "<="), quantity.days, strict=True)
-        return [bounding_day(number, sign, day, datatypes) for sign, day in bounds]
+        return [build_day_bound(number, sign, day, datatypes) for sign, day in bounds]
 
-    def _among(self, one: Variable, node: Node) -> Filter:
-        return condition(one, "IN", *(self._term(at) for at in node.ids))
+    def _build_membership_filter(self, member: Variable, node: Node) -> Filter:
+        return build_filter(member, "IN", *(self._to_term(node_id) for node_id in node.ids))
 
-    def _group(self, end: Term, node: Node) -> Group:
-        """What is said of a thing, apart from all else."""
-        inner = Draft(self.schema, hints=self.hints)
-        inner.patterns += [inner.typed(end, node.cls)] if node.cls else []
+    def _build_group(self, term: Term, node: Node) -> Group:
+        """Build a separate group with everything that a node requires of a term."""
+        inner = QueryDraft(self.schema, hints=self.hints)
+        inner.patterns += [inner.build_type_pattern(term, node.cls)] if node.cls else []
         for step, child in node.edges:
-            inner._step(Place(end, node), step, child)
+            inner._add_edge(Vertex(term, node), step, child)
         return Group((*inner.patterns, *inner.filters))
 
-    def attach(self, place: Place, predicate: int, *, inverse: bool = False) -> Variable:
-        """Hang a predicate on a place; the same one twice is one variable."""
-        key = place.end, predicate, inverse
-        if key not in self.attached:
-            hint = self.hint_of(self.schema.graph.iri_of(predicate))
-            new = self.variable(self._subject_hint(predicate) if inverse else hint)
-            self.patterns.append(self._edge(place.end, Edge(predicate, inverse), new))
-            self.attached[key] = new
-        return self.attached[key]
+    def attach_predicate(
+        self, vertex: Vertex, predicate: int, *, inverse: bool = False
+    ) -> Variable:
+        """Attach a predicate to a vertex unless it is attached, and return its variable."""
+        key = vertex.term, predicate, inverse
+        if key not in self.edge_variables:
+            hint = self.get_hint(self.schema.graph.get_predicate_iri(predicate))
+            fresh_variable = self.create_variable(
+                self._get_subject_hint(predicate) if inverse else hint
+            )
+            self.patterns.append(
+                self._build_edge_pattern(vertex.term, Edge(predicate, inverse), fresh_variable)
+            )
+            self.edge_variables[key] = fresh_variable
+        return self.edge_variables[key]
 
-    def beside(self, end: Term, predicate: int, *, inverse: bool = False) -> Pattern:
-        """Return the pattern of a predicate of something with a new variable."""
-        new = self.variable(self.hint_of(self.schema.graph.iri_of(predicate)))
-        return self._edge(end, Edge(predicate, inverse), new)
+    def build_new_edge(self, term: Term, predicate: int, *, inverse: bool = False) -> Pattern:
+        """Build the pattern of a predicate from a term to a new variable."""
+        fresh_variable = self.create_variable(
+            self.get_hint(self.schema.graph.get_predicate_iri(predicate))
+        )
+        return self._build_edge_pattern(term, Edge(predicate, inverse), fresh_variable)
 
-    def _subject_hint(self, predicate: int) -> str:
-        """Return words for a predicate's subject: its class, else the predicate."""
-        subjects = self.schema.graph.ends(predicate)
-        classes = self.schema.classes_of(int(subjects[0])) if len(subjects) else ()
-        return self.hint_of(classes[0] if classes else self.schema.graph.iri_of(predicate))
+    def _get_subject_hint(self, predicate: int) -> str:
+        """Return words for the subject of a predicate: its class, else the predicate."""
+        subjects = self.schema.graph.get_ends(predicate)
+        classes = self.schema.get_classes(int(subjects[0])) if len(subjects) else ()
+        return self.get_hint(
+            classes[0] if classes else self.schema.graph.get_predicate_iri(predicate)
+        )
 
-    def compute(self, hint: str, value: Expression) -> Variable:
-        """Return a variable for what is computed: a new one, but for the same value again."""
-        for known in self.computed:
-            if known.value == value:
-                return known.variable
-        new = self.variable(hint)
-        self.computed.append(Bind(value, new))
-        return new
+    def bind_expression(self, hint: str, value: Expression) -> Variable:
+        """Return the variable of an expression, and bind it if it is new."""
+        for binding in self.bindings:
+            if binding.value == value:
+                return binding.variable
+        fresh_variable = self.create_variable(hint)
+        self.bindings.append(Bind(value, fresh_variable))
+        return fresh_variable
 
-    def typed(self, one: Term, cls: str) -> Pattern:
-        """Return the pattern that something is an instance of a class or of one below it."""
-        return pattern(one, v.RDF_TYPE, term_of(f"<{cls}>"), walked=self.schema.below(cls))
+    def build_type_pattern(self, term: Term, cls: str) -> Pattern:
+        """Build the pattern that a term is an instance of a class or of a subclass."""
+        return build_pattern(
+            term,
+            v.RDF_TYPE,
+            parse_term(f"<{cls}>"),
+            is_transitive=self.schema.has_subclass_instances(cls),
+        )
 
-    def hint_of(self, iri: str) -> str:
-        """Return words to name a variable from: a label, or the local name."""
-        return self.schema.hint_of(iri)
+    def get_hint(self, iri: str) -> str:
+        """Return words to name a variable from: the label of an IRI, or its local name."""
+        return self.schema.get_name_hint(iri)
 
-    def _hint(self, node: Node, edge: Edge | None) -> str:
+    def _choose_hint(self, node: Node, edge: Edge | None) -> str:
         if node.cls is not None:
-            return self.hint_of(node.cls)
-        classes = self.schema.classes_of(int(node.ids[0])) if len(node.ids) else ()
+            return self.get_hint(node.cls)
+        classes = self.schema.get_classes(int(node.ids[0])) if len(node.ids) else ()
         if edge is not None and not edge.inverse:
-            return self.hint_of(self.schema.graph.iri_of(edge.predicate))
-        return self.hint_of(classes[0]) if classes else "thing"
+            return self.get_hint(self.schema.graph.get_predicate_iri(edge.predicate))
+        return self.get_hint(classes[0]) if classes else "thing"
 
-    def query(self) -> Query:
-        """Freeze the draft."""
+    def to_query(self) -> Query:
+        """Return the immutable query."""
         elements: tuple[Element, ...] = (
             *dict.fromkeys(self.patterns),
-            *(Nested("OPTIONAL", one) for one in dict.fromkeys(self.optional)),
-            *dict.fromkeys(self.given),
-            *self.either,
-            *self.computed,
-            *self.averages,
+            *(Nested("OPTIONAL", group) for group in dict.fromkeys(self.optionals)),
+            *dict.fromkeys(self.value_blocks),
+            *self.unions,
+            *self.bindings,
+            *self.subqueries,
             *dict.fromkeys(self.filters),
-            *self.denied,
+            *self.negations,
         )
-        return query_of(
+        return build_query(
             elements,
-            None if self.ask else self.columns,
-            group=self.group,
+            None if self.is_ask else self.columns,
+            group=self.group_keys,
             having=self.having,
-            order=() if self.ask else self.order,
-            limit=None if self.ask else self.limit,
+            order=() if self.is_ask else self.order,
+            limit=None if self.is_ask else self.limit,
             offset=self.offset,
         )
 
 
-def day_literal(day: float, datatype: str, *, end: bool = False) -> str:
-    """Return a day (days from 1970-01-01) as an N-Triples literal of a date's or year's datatype.
+def format_day_literal(day: float, datatype: str, *, is_end: bool = False) -> str:
+    """Format a day (days from 1970-01-01) as an N-Triples literal of a date or year datatype.
 
-    Of a date with a time it is the first second, or the last one with `end`. Years before 1 are
-    written with their sign (ISO 8601); before 1 and after 9999 only the year is right.
+    A date with a time gets the first second of the day, or the last one with `is_end`. Years before
+    1 have a sign (ISO 8601). Before year 1 and after 9999 only the year is exact.
     """
-    if not FIRST_DAY <= day < _LAST_DAY + 1:
-        year, month, of_month = year_of(day), 1, 1
+    if not FIRST_DAY_NUMBER <= day < _LAST_DAY_NUMBER + 1:
+        year, month, day_of_month = get_year(day), 1, 1
     else:
-        at = date(1970, 1, 1) + timedelta(days=int(day))
-        year, month, of_month = at.year, at.month, at.day
+        calendar_date = date(1970, 1, 1) + timedelta(days=int(day))
+        year, month, day_of_month = calendar_date.year, calendar_date.month, calendar_date.day
     text = f"{year:05}" if year < 0 else f"{year:04}"
     if datatype == XSD_G_YEAR:
         return f'"{text}"^^<{datatype}>'
     if datatype == XSD_G_YEAR_MONTH:
         return f'"{text}-{month:02}"^^<{datatype}>'
-    text = f"{text}-{month:02}-{of_month:02}"
+    text = f"{text}-{month:02}-{day_of_month:02}"
     if datatype in (XSD_DATE_TIME, XSD_DATE_TIME_STAMP):
-        return f'"{text}T{"23:59:59" if end else "00:00:00"}"^^<{XSD_DATE_TIME}>'
+        return f'"{text}T{"23:59:59" if is_end else "00:00:00"}"^^<{XSD_DATE_TIME}>'
     return f'"{text}"^^<{datatype}>'
 
 
-def day_term(day: float, datatype: str, *, end: bool = False) -> Term:
-    """Return a day as a term; see `day_literal`."""
-    return term_of(day_literal(day, datatype, end=end))
+def build_day_term(day: float, datatype: str, *, is_end: bool = False) -> Term:
+    """Build the term of a day; see `format_day_literal`."""
+    return parse_term(format_day_literal(day, datatype, is_end=is_end))
 
 
-def bounding_day(one: Variable, sign: str, day: float, datatypes: Set[str]) -> Filter:
-    """Return the bound of a day; as text if the values are text, or of several datatypes."""
+def build_day_bound(variable: Variable, sign: str, day: float, datatypes: Set[str]) -> Filter:
+    """Build the filter that bounds a variable by a day.
+
+    Values that are text, or of several datatypes, are compared as text.
+    """
     upper = sign in (">", "<=")
-    if FIRST_DAY <= day < _LAST_DAY and (len(datatypes) > 1 or XSD_STRING in datatypes):
-        text = str(day_term(day + upper, XSD_STRING).value)  # "1990" is before "1990-12-31"
+    if FIRST_DAY_NUMBER <= day < _LAST_DAY_NUMBER and (
+        len(datatypes) > 1 or XSD_STRING in datatypes
+    ):
+        text = str(build_day_term(day + upper, XSD_STRING).value)  # "1990" is before "1990-12-31"
         text = text.removesuffix("-01").removesuffix("-01")
         sign = {">": ">=", "<=": "<"}.get(sign, sign)
-        return condition(one, sign, Literal(text), cast=TEXT if len(datatypes) > 1 else "")
-    return condition(one, sign, day_term(day, min(datatypes), end=upper))
+        return build_filter(variable, sign, Literal(text), cast=TEXT if len(datatypes) > 1 else "")
+    return build_filter(variable, sign, build_day_term(day, min(datatypes), is_end=upper))
 
 
-def year_of(day: float) -> int:
-    """Return the year that a day lies in; outside of 1 to 9999 by the mean length of years."""
-    if FIRST_DAY <= day < _LAST_DAY + 1:
+def get_year(day: float) -> int:
+    """Return the year of a day; outside of 1 to 9999 by the mean length of a year."""
+    if FIRST_DAY_NUMBER <= day < _LAST_DAY_NUMBER + 1:
         return (date(1970, 1, 1) + timedelta(days=int(day))).year
     return 1970 + math.floor(day / 365.2425 + 0.5)
 
 
-def is_sound(draft: Draft) -> bool:
-    """Whether a draft can have a result, and says nothing twice."""
-    apart = {one.predicate for one in draft.patterns}
-    if not draft.denied and len(apart) == len(draft.patterns):
+def is_sound(draft: QueryDraft) -> bool:
+    """Return whether a draft can have a result and repeats nothing."""
+    predicates = {element.predicate for element in draft.patterns}
+    if not draft.negations and len(predicates) == len(draft.patterns):
         return True
     patterns = list(dict.fromkeys(draft.patterns))
-    denied = [group for one in draft.denied for group in denied_in(Group((one,)))]
+    negated_groups = [
+        group for element in draft.negations for group in list_negated_groups(Group((element,)))
+    ]
     return not (
-        any(_is_said(one, patterns) or _is_idle(one, patterns, draft.schema) for one in denied)
-        or _repeats(patterns, draft)
-        or _doubles(patterns, draft.schema)
+        any(
+            _is_entailed(element, patterns)
+            or _is_redundant_negation(element, patterns, draft.schema)
+            for element in negated_groups
+        )
+        or _has_redundant_variable(patterns, draft)
+        or _has_duplicate_values(patterns, draft.schema)
     )
 
 
-def _is_said(denied: Group, patterns: list[Pattern]) -> bool:
-    """Whether the pattern holds all that is denied, whatever its own variables stand for."""
-    said = patterns_in(denied)
-    if len(said) != len(denied.elements):
+def _is_entailed(negated: Group, patterns: list[Pattern]) -> bool:
+    """Return whether the patterns match everything that a group negates, for any binding."""
+    negated_patterns = list_patterns(negated)
+    if len(negated_patterns) != len(negated.elements):
         return False
-    outside = set(variables_of(tuple(patterns)))
-    return any(True for _ in _fits(said, patterns, {one: one for one in outside}))
-
-
-def _fits(
-    left: list[Pattern], among: list[Pattern], known: Mapping[Term, Term]
-) -> Iterator[Mapping[Term, Term]]:
-    """Ways to take the first patterns for some of the others."""
-    if not left:
-        yield known
-        return
-    first, *others = left
-    for one in among:
-        if one.predicate == first.predicate:
-            found = _bound(_bound(known, first.subject, one.subject), first.object, one.object)
-            if found is not None:
-                yield from _fits(others, among, found)
-
-
-def _bound(
-    known: Mapping[Term, Term] | None, part: Term, target: Term
-) -> Mapping[Term, Term] | None:
-    if known is None:
-        return None
-    if not isinstance(part, Variable):
-        return known if part == target else None
-    if part in known:
-        return known if known[part] == target else None
-    return {**known, part: target}
-
-
-def _is_idle(denied: Group, patterns: list[Pattern], schema: Schema) -> bool:
-    """Whether a thing is denied a value of a predicate of which it has its only other one."""
-    said = patterns_in(denied)
-    if len(said) != 1 or len(denied.elements) != 1 or isinstance(said[0].object, Variable):
-        return False
-    number = schema.number(predicate_of(said[0]))
+    bound_variables = set(variables_of(tuple(patterns)))
     return any(
-        (one.subject, one.predicate) == (said[0].subject, said[0].predicate)
-        and not isinstance(one.object, Variable)
-        and one.object != said[0].object
+        True
+        for _ in _match_patterns(
+            negated_patterns,
+            patterns,
+            {bound_variable: bound_variable for bound_variable in bound_variables},
+        )
+    )
+
+
+def _match_patterns(
+    unmatched: list[Pattern], patterns: list[Pattern], bindings: Mapping[Term, Term]
+) -> Iterator[Mapping[Term, Term]]:
+    """Yield the ways to map the unmatched patterns to some of the patterns."""
+    if not unmatched:
+        yield bindings
+        return
+    first, *remaining = unmatched
+    for triple in patterns:
+        if triple.predicate == first.predicate:
+            extended = _bind_term(
+                _bind_term(bindings, first.subject, triple.subject), first.object, triple.object
+            )
+            if extended is not None:
+                yield from _match_patterns(remaining, patterns, extended)
+
+
+def _bind_term(
+    bindings: Mapping[Term, Term] | None, term: Term, target: Term
+) -> Mapping[Term, Term] | None:
+    if bindings is None:
+        return None
+    if not isinstance(term, Variable):
+        return bindings if term == target else None
+    if term in bindings:
+        return bindings if bindings[term] == target else None
+    return {**bindings, term: target}
+
+
+def _is_redundant_negation(negated: Group, patterns: list[Pattern], schema: Schema) -> bool:
+    """Return whether a negated value differs from the only value that the subject can have."""
+    negated_patterns = list_patterns(negated)
+    if (
+        len(negated_patterns) != 1
+        or len(negated.elements) != 1
+        or isinstance(negated_patterns[0].object, Variable)
+    ):
+        return False
+    number = schema.get_predicate_number(get_predicate(negated_patterns[0]))
+    return any(
+        (triple.subject, triple.predicate)
+        == (negated_patterns[0].subject, negated_patterns[0].predicate)
+        and not isinstance(triple.object, Variable)
+        and triple.object != negated_patterns[0].object
         and number is not None
         and schema.is_functional(number)
-        for one in patterns
+        for triple in patterns
     )
 
 
-def _repeats(patterns: list[Pattern], draft: Draft) -> bool:
-    """Whether a variable that nothing else is about could be another one all along."""
+def _has_redundant_variable(patterns: list[Pattern], draft: QueryDraft) -> bool:
+    """Return whether a variable that only patterns use could be merged into another term."""
     by_end: dict[object, list[Pattern]] = {}
-    for one in patterns:
-        by_end.setdefault((one.subject, one.predicate), []).append(one)
-        by_end.setdefault((one.predicate, one.object, None), []).append(one)
-    pairs = [listed for listed in by_end.values() if len(listed) > 1]
+    for triple in patterns:
+        by_end.setdefault((triple.subject, triple.predicate), []).append(triple)
+        by_end.setdefault((triple.predicate, triple.object, None), []).append(triple)
+    pairs = [siblings for siblings in by_end.values() if len(siblings) > 1]
     if not pairs:
         return False
-    needed = set(_needed(draft))
-    every = set(patterns)
+    needed_variables = set(_iterate_needed_variables(draft))
+    pattern_set = set(patterns)
     return any(
-        _folds(mine, theirs, patterns, every)
-        for listed in pairs
-        for mine, theirs in _ends(listed)
-        if isinstance(mine, Variable) and mine not in needed
+        _can_merge(variable, target, patterns, pattern_set)
+        for siblings in pairs
+        for variable, target in _pair_terms(siblings)
+        if isinstance(variable, Variable) and variable not in needed_variables
     )
 
 
-def _doubles(patterns: list[Pattern], schema: Schema) -> bool:
-    """Whether two ends stand for the only value that a predicate has of a thing."""
+def _has_duplicate_values(patterns: list[Pattern], schema: Schema) -> bool:
+    """Return whether two terms stand for the only value of a functional predicate."""
     ends: dict[tuple[Term, object], Term] = {}
-    for one in patterns:
-        if isinstance(one.predicate, Path):
+    for triple in patterns:
+        if isinstance(triple.predicate, Path):
             continue
-        other = ends.setdefault((one.subject, one.predicate), one.object)
-        if other != one.object:
-            number = schema.number(predicate_of(one))
+        first_object = ends.setdefault((triple.subject, triple.predicate), triple.object)
+        if first_object != triple.object:
+            number = schema.get_predicate_number(get_predicate(triple))
             if number is not None and schema.is_functional(number):
                 return True
     return False
 
 
-def _ends(listed: Iterable[Pattern]) -> Iterator[tuple[Term, Term]]:
-    """The other ends of patterns that share a predicate and one end, in pairs."""
-    listed = list(listed)
-    for one in listed:
-        for other in listed:
-            if one.subject == other.subject and one.object != other.object:
-                yield one.object, other.object
-            elif one.object == other.object and one.subject != other.subject:
-                yield one.subject, other.subject
+def _pair_terms(siblings: Iterable[Pattern]) -> Iterator[tuple[Term, Term]]:
+    """Yield the differing ends of patterns that share a predicate and the other end, in pairs."""
+    siblings = list(siblings)
+    for first in siblings:
+        for second in siblings:
+            if first.subject == second.subject and first.object != second.object:
+                yield first.object, second.object
+            elif first.object == second.object and first.subject != second.subject:
+                yield first.subject, second.subject
 
 
-def _folds(mine: Term, theirs: Term, patterns: list[Pattern], every: set[Pattern]) -> bool:
-    """Whether all that is said of a variable is said of another end, too."""
-    about = [one for one in patterns if mine in (one.subject, one.object)]
+def _can_merge(
+    variable: Term, target: Term, patterns: list[Pattern], pattern_set: set[Pattern]
+) -> bool:
+    """Return whether every pattern of a variable also holds of another term."""
+    occurrences = [triple for triple in patterns if variable in (triple.subject, triple.object)]
     return all(
         Pattern(
-            theirs if one.subject == mine else one.subject,
-            one.predicate,
-            theirs if one.object == mine else one.object,
+            target if triple.subject == variable else triple.subject,
+            triple.predicate,
+            target if triple.object == variable else triple.object,
         )
-        in every
-        for one in about
+        in pattern_set
+        for triple in occurrences
     )
 
 
-def _needed(draft: Draft) -> Iterator[Variable]:
-    """The variables that anything but the pattern is about."""
-    rest: tuple[object, ...] = (
-        *draft.filters, *draft.denied, *draft.averages, *draft.optional, *draft.given,
-        *draft.either, *draft.computed, *draft.columns, *draft.context, *draft.group, *draft.having,
+def _iterate_needed_variables(draft: QueryDraft) -> Iterator[Variable]:
+    """Yield the variables that anything but the patterns uses."""
+    elements: tuple[object, ...] = (
+        *draft.filters, *draft.negations, *draft.subqueries, *draft.optionals, *draft.value_blocks,
+        *draft.unions, *draft.bindings, *draft.columns, *draft.context, *draft.group_keys,
+        *draft.having,
         *(key for key, _ in draft.order),
     )  # fmt: skip
-    for one in rest:
-        yield from variables_of(one.condition if isinstance(one, Filter) else one)
+    for element in elements:
+        yield from variables_of(element.condition if isinstance(element, Filter) else element)
 
 
-NUMERIC = (Sort.NUMBER, Sort.TEXT_NUMBER)
-DATED = (Sort.DATE, Sort.YEAR, Sort.TEXT_DATE)
+NUMERIC_SORTS = (ValueKind.NUMBER, ValueKind.TEXT_NUMBER)
+DATE_SORTS = (ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE)
 
-COST_FIT = 0.9
-"""What a fitting name is worth to a place, less than 1: the near place wins over a better name."""
-COST_BELOW = 0.25  # each step from the root; a guessed one costs twice that
-COST_SORT = 0.5  # a foreign key; gained by a predicate of the sort that is asked for
+NAME_FIT_WEIGHT = 0.9
+"""Weight of a fitting name; below 1, so that a near vertex wins over a better name."""
+DEPTH_PENALTY = 0.25  # each step from the root; a guessed one costs twice that
+SORT_WEIGHT = 0.5  # a foreign key; gained by a predicate of the sort that is asked for
 
-_STARTS = 400  # from so many nodes, spread over all, a path has to lead on
-_NAMED, _NAMED_AFAR = 16, 8  # so many of a slot's links are tried near by, and afar
+_MAX_START_NODES = 400  # from so many nodes, spread over all, a path has to lead on
+_MAX_NEAR_LINKS, _MAX_DISTANT_LINKS = 16, 8  # so many of a slot's links are tried near by, and afar
 
-_Far = tuple[float, int, tuple[Edge, ...], int, Link]
-"""A predicate afar: its cost, its link's place, the steps to it, its number, its link."""
+_DistantPredicate = tuple[float, int, tuple[Edge, ...], int, Link]
+"""A distant predicate: its cost, the rank of its link, the steps to it, its number, its link."""
 
 
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """A stretch of words that names predicates, none of them used by the state."""
+    """A span of words that names predicates and that the partial match does not use."""
 
     first: int
     last: int
@@ -500,168 +593,211 @@ class Slot:
 
     @property
     def mask(self) -> int:
-        """The positions as bits."""
+        """Bit mask of the token positions."""
         return self.links[0].mask
 
 
-class Lookups:
-    """What words of one question mean in the graph; kept for all its states.
+class GraphLookup:
+    """Cached lookups of a question's words in the graph, shared by all partial matches.
 
-    `naming` are the tokens that ask for names.
+    `name_positions` are the tokens that ask for names.
     """
 
-    def __init__(self, search: BeamSearch, frame: QuestionOperators) -> None:
-        self.search, self.frame = search, frame
+    def __init__(self, search: BeamSearch, operators: QuestionOperators) -> None:
+        self.search, self.operators = search, operators
         self.graph, self.schema, self.linked = search.graph, search.schema, search.linked
-        self.reading, self.weights = search.linked.reading, search.linked.weights
-        self.zones = Zones.of(self.reading, frame)
-        naming = self.reading.words.naming
-        self.naming = [at for at, one in enumerate(self.reading.tokens) if one.stem in naming]
-        self._far: dict[object, list[_Far]] = {}
-        self._left: dict[int, dict[tuple[int, ...], tuple[tuple[Link, ...], float]]] = {}
+        self.question, self.weights = search.linked.reading, search.linked.weights
+        self.zones = QuestionZones.from_question(self.question, operators)
+        name_stems = self.question.word_list.naming
+        self.name_positions = [
+            position
+            for position, token in enumerate(self.question.tokens)
+            if token.stem in name_stems
+        ]
+        self._distant_by_key: dict[object, list[_DistantPredicate]] = {}
+        self._links_by_used_words: dict[
+            int, dict[tuple[int, ...], tuple[tuple[Link, ...], float]]
+        ] = {}
 
-    def slots(self, state: PartialMatch) -> Iterator[Slot]:
-        """The stretches of words that name predicates and that a state has not used."""
-        free = self._free(state.used)
-        present = self.present(state.ids) if free else frozenset()
-        fits = {
-            positions: any(self.schema.number(link.target) in present for link in links)
-            for positions, (links, _) in free.items()
+    def find_slots(self, state: PartialMatch) -> Iterator[Slot]:
+        """Yield the spans of words that name predicates and that a partial match has not used."""
+        unused_links = self._find_unused_links(state.used)
+        present = self.find_predicates(state.ids) if unused_links else frozenset()
+        is_present = {
+            positions: any(
+                self.schema.get_predicate_number(link.target) in present for link in links
+            )
+            for positions, (links, _) in unused_links.items()
         }
-        taken = 0
-        for positions in sorted(free, key=lambda p: (-free[p][1] * (1 + fits[p]), p)):
-            links = free[positions][0]
-            content = links[0].mask & self.search.content
-            loud = all(self.frame.is_loud(at) for at in positions if self.weights[at])
-            if not content or content & taken or (loud and not fits[positions]):
+        covered = 0
+        for positions in sorted(
+            unused_links, key=lambda span: (-unused_links[span][1] * (1 + is_present[span]), span)
+        ):
+            links = unused_links[positions][0]
+            content = links[0].mask & self.search.content_mask
+            is_operator_only = all(
+                self.operators.is_strong_operator(at) for at in positions if self.weights[at]
+            )
+            if not content or content & covered or (is_operator_only and not is_present[positions]):
                 continue
-            taken |= content
+            covered |= content
             yield Slot(positions[0], positions[-1], links)
 
-    def _free(self, used: int) -> dict[tuple[int, ...], tuple[tuple[Link, ...], float]]:
-        """The predicate links that some words leave, best first, by position, and their worth."""
-        if used not in self._left:
-            found: dict[tuple[int, ...], list[Link]] = {}
-            for number, links in self.search.left_links(used).items():
-                for one in links if number not in self.schema.claims else ():
-                    found.setdefault(one.positions, []).append(one)
-            self._left[used] = {
-                positions: (ordered, self.search.weight_of(ordered[0].mask) * _fit(ordered[0]))
-                for positions, links in found.items()
-                if (ordered := tuple(sorted(links, key=lambda link: -_fit(link))))
+    def _find_unused_links(
+        self, used: int
+    ) -> dict[tuple[int, ...], tuple[tuple[Link, ...], float]]:
+        """Return the predicate links of unused words by position, best first, with their weight."""
+        if used not in self._links_by_used_words:
+            links_by_positions: dict[tuple[int, ...], list[Link]] = {}
+            for number, links in self.search.get_unused_links(used).items():
+                for link in links if number not in self.schema.statement_predicates else ():
+                    links_by_positions.setdefault(link.positions, []).append(link)
+            self._links_by_used_words[used] = {
+                positions: (
+                    ordered,
+                    self.search.sum_weights(ordered[0].mask) * _score_link(ordered[0]),
+                )
+                for positions, links in links_by_positions.items()
+                if (ordered := tuple(sorted(links, key=lambda link: -_score_link(link))))
             }
-        return self._left[used]
+        return self._links_by_used_words[used]
 
     def is_resource(self, ids: Ids) -> bool:
-        """Whether nodes are resources rather than literals."""
+        """Return whether nodes are resources rather than literals."""
         return len(ids) > 0 and int(ids[0]) >= self.graph.terms.first_iri
 
-    def applies(self, ids: Ids, predicate: int, inverse: bool) -> bool:
-        """Whether some of the nodes (a sample of them) have a predicate."""
-        return predicate in self.present(ids, inverse=inverse)
+    def has_predicate(self, ids: Ids, predicate: int, inverse: bool) -> bool:
+        """Return whether some of the nodes (a sample of them) have a predicate."""
+        return predicate in self.find_predicates(ids, inverse=inverse)
 
-    def present(self, ids: Ids, *, inverse: bool = False) -> frozenset[int]:
-        """The predicates of some nodes, or of a sample of them."""
-        return self.search.present(spread(ids), inverse=inverse)
+    def find_predicates(self, ids: Ids, *, inverse: bool = False) -> frozenset[int]:
+        """Return the predicates of some nodes, or of a sample of them."""
+        return self.search.get_predicates(sample_evenly(ids), inverse=inverse)
 
-    def wanted(self, predicate: int, prefer: bool) -> float:
-        """Whether a predicate's objects are of the sort that the question word asks for."""
-        sort = self.schema.sort(predicate)
-        if not prefer or self.frame.asks is None:
+    def score_sort(self, predicate: int, prefer: bool) -> float:
+        """Return a bonus if a predicate's objects are of the sort that the question asks for."""
+        sort = self.schema.get_sort(predicate)
+        if not prefer or self.operators.asks is None:
             return 0.0
-        fits = {
-            "date": sort in DATED,
-            "year": sort in DATED,
-            "number": sort in NUMERIC,
-            "person": sort in (Sort.NONE, Sort.TEXT),
-            "place": sort in (Sort.NONE, Sort.TEXT),
+        is_fitting = {
+            "date": sort in DATE_SORTS,
+            "year": sort in DATE_SORTS,
+            "number": sort in NUMERIC_SORTS,
+            "person": sort in (ValueKind.NONE, ValueKind.TEXT),
+            "place": sort in (ValueKind.NONE, ValueKind.TEXT),
         }
-        return COST_SORT if fits[self.frame.asks] else 0.0
+        return SORT_WEIGHT if is_fitting[self.operators.asks] else 0.0
 
-    def named_by(self, slot: Slot, sorts: Sequence[Sort]) -> Iterator[tuple[int, Link, int]]:
-        """The predicates that a slot names, best first, with their order."""
-        for order, link in enumerate(slot.links[:_NAMED]):
-            number = self.schema.number(link.target)
-            if number is None or (sorts and self.schema.sort(number) not in sorts):
+    def iterate_slot_predicates(
+        self, slot: Slot, sorts: Sequence[ValueKind]
+    ) -> Iterator[tuple[int, Link, int]]:
+        """Yield the predicates that a slot names, best first: their rank, link and number."""
+        for order, link in enumerate(slot.links[:_MAX_NEAR_LINKS]):
+            number = self.schema.get_predicate_number(link.target)
+            if number is None or (sorts and self.schema.get_sort(number) not in sorts):
                 continue
-            if not (sorts and (self.is_key(number, link) or self.is_id(number, link))):
+            if not (
+                sorts and (self.is_foreign_key(number, link) or self.is_identifier(number, link))
+            ):
                 yield order, link, number
 
-    def is_id(self, number: int, link: Link) -> bool:
-        """Whether a predicate's values only tell things apart, and no word says that they do."""
-        ids = shared_words().names["ids"]
-        if self.schema.sort(number) is Sort.NONE or ids.isdisjoint(self.schema.words(number)):
+    def is_identifier(self, number: int, link: Link) -> bool:
+        """Return whether a predicate holds identifiers, without a word that asks for them."""
+        identifier_words = get_shared_words().names["ids"]
+        if self.schema.get_sort(number) is ValueKind.NONE or identifier_words.isdisjoint(
+            self.schema.get_name_stems(number)
+        ):
             return False
-        return not any(self.reading.tokens[at].stem in ids for at in link.positions)
+        return not any(
+            self.question.tokens[position].stem in identifier_words for position in link.positions
+        )
 
-    def along(self, ids: Ids, edge: Edge, *, back: bool = False) -> Ids:
-        """What a step leads to from some nodes."""
-        inverse = edge.inverse != back
-        return self.search.reached(ids, edge.predicate, inverse=inverse, plus=edge.plus)
+    def follow_edge(self, ids: Ids, edge: Edge, *, backwards: bool = False) -> Ids:
+        """Return the nodes to which an edge leads from some nodes."""
+        inverse = edge.inverse != backwards
+        return self.search.get_neighbours(
+            ids, edge.predicate, inverse=inverse, is_transitive=edge.plus
+        )
 
-    def is_key(self, number: int, link: Link) -> bool:
-        """Whether a predicate holds the number of a thing that the words name: a foreign key."""
-        return self.schema.sort(number) is Sort.NUMBER and self.search.is_class_like(link)
+    def is_foreign_key(self, number: int, link: Link) -> bool:
+        """Return whether a predicate is a foreign key to a thing that the words name."""
+        return self.schema.get_sort(number) is ValueKind.NUMBER and self.search.is_class_name(link)
 
-    def thing_of(self, link: Link) -> int | None:
-        """The one thing that a link names, itself or by a text that is its name."""
+    def find_entity(self, link: Link) -> int | None:
+        """Return the single node that a link names, directly or by the text of its name."""
         if link.kind is Kind.ENTITY:
-            return self.schema.node(link.target)
+            return self.schema.find_node(link.target)
         text = self.graph.terms.find(link.target)
         if text is None:
             return None
         node = np.array([text], dtype=np.int32)
-        found = [self.graph.step(node, number, inverse=True) for number in self.schema.naming]
-        things = np.unique(np.concatenate(found)) if found else node[:0]
-        return int(things[0]) if len(things) == 1 else None
+        bearers = [
+            self.graph.step(node, number, inverse=True) for number in self.schema.naming_predicates
+        ]
+        entities = np.unique(np.concatenate(bearers)) if bearers else node[:0]
+        return int(entities[0]) if len(entities) == 1 else None
 
-    def far(self, ids: Ids, slot: Slot, sorts: Sequence[Sort]) -> Iterator[_Far]:
-        """The predicates that a slot names, one or two unnamed steps from some nodes."""
-        classes = self.schema.classes_of(int(ids[0])) if len(ids) else ()
-        among: object = classes[0] if classes else ids.tobytes()
-        key = among, slot.links[0].positions, tuple(sorts)
-        if key not in self._far:
-            self._far[key] = list(self._reachable(ids, slot, sorts))
-        return (one for one in self._far[key] if self._is_there(ids, one[2], one[3]))
+    def find_distant(
+        self, ids: Ids, slot: Slot, sorts: Sequence[ValueKind]
+    ) -> Iterator[_DistantPredicate]:
+        """Return the predicates that a slot names, one or two unnamed steps from some nodes."""
+        classes = self.schema.get_classes(int(ids[0])) if len(ids) else ()
+        group: object = classes[0] if classes else ids.tobytes()
+        key = group, slot.links[0].positions, tuple(sorts)
+        if key not in self._distant_by_key:
+            self._distant_by_key[key] = list(self._search_distant(ids, slot, sorts))
+        return (
+            distant
+            for distant in self._distant_by_key[key]
+            if self._can_reach(ids, distant[2], distant[3])
+        )
 
-    def _is_there(self, ids: Ids, path: Sequence[Edge], number: int) -> bool:
-        """Whether a path from these very nodes leads to a predicate."""
-        sample = ids[:: len(ids) // _STARTS + 1]
+    def _can_reach(self, ids: Ids, path: Sequence[Edge], number: int) -> bool:
+        """Return whether a path from exactly these nodes leads to a predicate."""
+        sample = ids[:: len(ids) // _MAX_START_NODES + 1]
         for edge in path:
             sample = self.graph.step(sample, edge.predicate, inverse=edge.inverse)
-        return len(sample) > 0 and len(self.graph.pairs(sample, number)[0]) > 0
+        return len(sample) > 0 and len(self.graph.get_edges(sample, number)[0]) > 0
 
-    def _reachable(self, ids: Ids, slot: Slot, sorts: Sequence[Sort]) -> Iterator[_Far]:
-        named = [
+    def _search_distant(
+        self, ids: Ids, slot: Slot, sorts: Sequence[ValueKind]
+    ) -> Iterator[_DistantPredicate]:
+        named_predicates = [
             (order, link, number)
-            for order, link in enumerate(slot.links[:_NAMED_AFAR])
-            if (number := self.schema.number(link.target)) is not None
-            and not (sorts and self.schema.sort(number) not in sorts)
-            and not (sorts and self.is_id(number, link))
+            for order, link in enumerate(slot.links[:_MAX_DISTANT_LINKS])
+            if (number := self.schema.get_predicate_number(link.target)) is not None
+            and not (sorts and self.schema.get_sort(number) not in sorts)
+            and not (sorts and self.is_identifier(number, link))
         ]
-        for steps, present in self.schema.around(ids) if named else ():
-            for order, link, number in named:
-                if number in present:
+        for steps, predicates in self.schema.find_surroundings(ids) if named_predicates else ():
+            for order, link, number in named_predicates:
+                if number in predicates:
                     path = tuple(Edge(predicate, inverse) for predicate, inverse in steps)
-                    cost = 2 * COST_BELOW * len(path) - COST_FIT * link.score * link.quality
+                    cost = (
+                        2 * DEPTH_PENALTY * len(path) - NAME_FIT_WEIGHT * link.score * link.quality
+                    )
                     yield cost, order, path, number, link
 
 
-def _fit(link: Link) -> float:
-    """How well words fit a predicate's name."""
+def _score_link(link: Link) -> float:
+    """Return how well words fit the name of a predicate."""
     return link.score * link.quality
 
 
-_COST_TURNED = 0.35  # a predicate that is read backwards, other than its name says
-_COST_OTHER = 0.5  # a predicate of another thing than the one whose property the words say it is
-_COST_DOUBT = 0.3  # what a doubt about a noun costs a place, less than it costs the whole query
+_REVERSED_PENALTY = 0.35  # a predicate that is read backwards, other than its name says
+_OTHER_OWNER_PENALTY = (
+    0.5  # a predicate of another thing than the one whose property the words say it is
+)
+_PENALTY_WEIGHT = 0.3  # what a doubt about a noun costs a place, less than it costs the whole query
 
-_FIRST, _SHOWN, _NARY = 300, 200, 50
-"""So many nodes stand for all: for the predicates of a place, for names, for kinds of nodes."""
-_STANDING = frozenset(("persons", "bodies", "places"))
-"""Kinds of things whose dates are not of what happens with them."""
-_KEY = 0.9  # words that fit a predicate so well name it, and not only the class of what it leads to
-_COMPARES = {
+_MAX_PREDICATE_NODES, _MAX_NAME_NODES, _MAX_NARY_NODES = 300, 200, 50
+"""Number of nodes to sample: for the predicates of a vertex, for names, for kinds of nodes."""
+_LASTING_KINDS = frozenset(("persons", "bodies", "places"))
+"""Kinds of things whose own dates are not the dates of events around them."""
+_MIN_KEY_SCORE = (
+    0.9  # words that fit a predicate so well name it, and not only the class of what it leads to
+)
+_COMPARATORS = {
     ">": np.greater,
     "<": np.less,
     ">=": np.greater_equal,
@@ -670,23 +806,34 @@ _COMPARES = {
     "!=": np.not_equal,
 }
 
-PAIRED = "paired"  # the note that two things are compared or reckoned with
-LISTED = "listed"
-"""The note that there is a row for each value that words list, or a count beside an aggregate."""
+PAIRED_NOTE = "paired"  # the note that two things are compared or reckoned with
+LISTED_NOTE = "listed"
+"""Note of one row for each value that words list, or of a count beside an aggregate."""
 
-_UNNAMED = Link(Kind.PREDICATE, "", "", 1.0, (), ())
-"""Stands for the words of a predicate that no word of the question names."""
+_UNNAMED_LINK = Link(Kind.PREDICATE, "", "", 1.0, (), ())
+"""Link of a predicate that the question does not name."""
 
 
 @dataclass(eq=False)
-class Candidate:
-    """A whole query with what speaks for and against it; never changed, but not frozen, as `Node`.
+class QueryCandidate:
+    """A complete query with its evidence; immutable by convention, but not frozen, as `Node`.
 
-    `tree` is the query with numbered variables, with `hints` to name each from; `shown` is what
-    those columns hold that answer, the others being context. `root` is what the pattern starts at,
-    `ids` the nodes that it can be. `used` are the words it uses, as bits; `shown_words` those that
-    name what is shown. `links` are the readings of words that operators and columns took, beside
-    those of `state`.
+    Attributes:
+        tree: Query with numbered variables.
+        shown: Contents of the columns that answer; the other columns are context.
+        hints: Words to name each variable from.
+        state: Partial match that was completed.
+        root: Term that the pattern starts at.
+        ids: Nodes that the root can be.
+        used: Bit mask of the words that the query uses.
+        gain: Weight of the used words and operators.
+        unknown: Sum of the penalties.
+        patterns: Number of triple patterns.
+        notes: Names of the operators and of other features of the query.
+        shown_words: Bit mask of the words that name the shown columns.
+        links: Links that operators and columns use, beside those of `state`.
+        score: Score of the ranking.
+        features: Features of the ranking by name.
     """
 
     tree: Query
@@ -706,425 +853,522 @@ class Candidate:
     features: dict[str, float] = field(default_factory=dict)
 
     @property
-    def asks(self) -> bool:
+    def is_ask(self) -> bool:
         """Whether the answer is yes or no."""
         return self.tree.form == "ASK"
 
     @cached_property
     def query(self) -> Query:
-        """The query with its variables named, as a person reads it."""
-        return named(self.tree, names_of(self.hints))
+        """The query with readable variable names."""
+        return name_variables(self.tree, build_variable_names(self.hints))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns that answer the question; none if it is yes or no."""
-        if self.asks:
+        """Names of the columns that answer the question; empty for yes or no."""
+        if self.is_ask:
             return ()
         pairs = zip(self.tree.columns, self.query.columns, strict=True)
-        names = {alias: called.value for (alias, _), (called, _) in pairs}
-        return tuple(names[alias_of(one)] for one in self.shown)
+        names = {alias: name.value for (alias, _), (name, _) in pairs}
+        return tuple(names[get_alias(shown_value)] for shown_value in self.shown)
 
 
 @dataclass(slots=True, eq=False)
-class Spot:
-    """A predicate in its place in a draft, after the steps of `path` if it lies afar.
+class Attachment:
+    """A predicate at a vertex of a draft, after the steps of `path` if it is distant.
 
-    Never changed, but not frozen, as `Node`.
-    `doubt` is what speaks against its standing there, `slot` are the words that name it.
+    Treat it as immutable; like `Node` it is not frozen, for speed.
+
+    Attributes:
+        vertex: Vertex to attach the predicate to.
+        predicate: Number of the predicate.
+        inverse: Whether the vertex is the object.
+        link: Link that names the predicate.
+        path: Unnamed steps between the vertex and the predicate.
+        penalty: Penalty for this position.
+        slot: Words that name the predicate; None without such words.
     """
 
-    place: Place
+    vertex: Vertex
     predicate: int
     inverse: bool
     link: Link
     path: tuple[Edge, ...] = ()
-    doubt: float = 0.0
+    penalty: float = 0.0
     slot: Slot | None = None
 
 
 class QueryBuilder:
-    """One candidate in the making.
+    """Builder of one candidate.
 
-    `projected` are (token, variable) pairs of what is shown; `afar` allows predicates of things
-    that lie a step or two from the pattern, `missed` says that one was passed over. `narrowed` are
-    the nodes at a place that have what was hung on it; `standing` keeps what was worked out of it;
-    `made` are the conditions of each operator.
+    Attributes:
+        projections: Pairs of token position and variable to show.
+        allow_distant: Whether predicates one or two steps from the pattern are allowed.
+        has_skipped_distant: Whether a distant predicate was not considered.
+        narrowed_ids: Nodes at a vertex that have the attached predicates.
+        cached_ids: Computed nodes of each vertex.
+        filters_by_operator: Conditions that each operator added.
     """
 
     def __init__(
-        self, lookups: Lookups, state: PartialMatch, slots: list[Slot], *, afar: bool = True
+        self,
+        lookups: GraphLookup,
+        state: PartialMatch,
+        slots: list[Slot],
+        *,
+        allow_distant: bool = True,
     ) -> None:
-        self.lookups, self.state, self.slots, self.afar = lookups, state, slots, afar
-        self.search, self.frame, self.zones = lookups.search, lookups.frame, lookups.zones
+        self.lookups, self.state, self.slots, self.allow_distant = (
+            lookups,
+            state,
+            slots,
+            allow_distant,
+        )
+        self.search, self.operators, self.zones = lookups.search, lookups.operators, lookups.zones
         self.graph, self.schema, self.linked = lookups.graph, lookups.schema, lookups.linked
-        self.reading, self.weights = lookups.reading, lookups.weights
-        self.draft = Draft(lookups.schema)
-        self.root = self.draft.grow(state.node)
+        self.question, self.weights = lookups.question, lookups.weights
+        self.draft = QueryDraft(lookups.schema)
+        self.root = self.draft.add_match(state.node)
         self.used, self.gain, self.unknown = state.used, state.gain, state.unknown
-        self.missed = self.grouped = False
-        self.done: set[Slot] = set()
+        self.has_skipped_distant = self.is_grouped = False
+        self.used_slots: set[Slot] = set()
         self.links: list[Link] = []
-        self.projected: list[tuple[int, Variable]] = []
+        self.projections: list[tuple[int, Variable]] = []
         self.shown_words = 0
         self.notes: list[str] = []
-        self.made: dict[Operator, tuple[Filter, ...]] = {}
-        self.narrowed: dict[Place, Ids] = {}
-        self.standing: dict[Place, Ids] = {}
+        self.filters_by_operator: dict[Operator, tuple[Filter, ...]] = {}
+        self.narrowed_ids: dict[Vertex, Ids] = {}
+        self.cached_ids: dict[Vertex, Ids] = {}
 
-    def take(self, mask: int, gain: float) -> None:
-        """Count words as used."""
+    def consume_words(self, mask: int, gain: float) -> None:
+        """Mark words as used and add their gain, unless they are used already."""
         if mask & ~self.used:
             self.used |= mask
             self.gain += gain
 
-    def is_left(self, slot: Slot) -> bool:
-        """Whether no operator has taken a slot."""
-        return slot not in self.done
+    def is_unused(self, slot: Slot) -> bool:
+        """Return whether no operator has used a slot."""
+        return slot not in self.used_slots
 
-    def take_quantity(self, quantity: Quantity) -> None:
-        """Count a quantity's words as used."""
-        self.take_tokens(quantity.positions)
+    def consume_quantity(self, quantity: Quantity) -> None:
+        """Mark the words of a quantity as used."""
+        self.consume_tokens(quantity.positions)
 
-    def take_tokens(self, positions: Iterable[int]) -> None:
-        """Count tokens as used."""
-        mask = sum(1 << at for at in positions)
-        self.take(mask, self.search.weight_of(mask))
+    def consume_tokens(self, positions: Iterable[int]) -> None:
+        """Mark tokens as used."""
+        mask = sum(1 << position for position in positions)
+        self.consume_words(mask, self.search.sum_weights(mask))
 
-    def spot(
+    def find_attachment(
         self,
         slot: Slot | None,
         *,
-        sorts: Sequence[Sort] = (),
+        sorts: Sequence[ValueKind] = (),
         prefer: bool = False,
-        owner: Place | None = None,
-    ) -> Spot | None:
-        """Find where a slot's predicate hangs: at the root, in the pattern, or a step or two away.
+        owner: Vertex | None = None,
+    ) -> Attachment | None:
+        """Find where to attach a slot's predicate: at the root, in the pattern, or a step away.
 
-        With `prefer`, predicates of the sort that the question asks for go first, and those of the
-        `owner`, of which they are said. None for no slot.
+        Args:
+            slot: Words that name the predicate.
+            sorts: Accepted sorts of its values; empty for all.
+            prefer: Whether predicates of the sort that the question asks for come first.
+            owner: Vertex whose property the words name.
+
+        Returns:
+            The best attachment, or None.
         """
         if slot is None:
             return None
-        links = list(self.lookups.named_by(slot, sorts))
+        links = list(self.lookups.iterate_slot_predicates(slot, sorts))
         options = [
-            (cost - (_COST_OTHER if place is owner else 0.0), order, found)
-            for place in (self.draft.places if links else ())
-            if self.lookups.is_resource(place.node.ids)
-            for cost, order, found in self._at(place, links, slot, bool(sorts), prefer)
+            (cost - (_OTHER_OWNER_PENALTY if vertex is owner else 0.0), order, attachment)
+            for vertex in (self.draft.vertices if links else ())
+            if self.lookups.is_resource(vertex.node.ids)
+            for cost, order, attachment in self._find_at_vertex(
+                vertex, links, slot, bool(sorts), prefer
+            )
         ]
-        if not options and not self.afar:
-            self.missed = True
+        if not options and not self.allow_distant:
+            self.has_skipped_distant = True
         elif not options:
-            options = list(self._afar(slot, sorts))
+            options = list(self._find_distant(slot, sorts))
         return min(options, key=lambda option: option[:2])[2] if options else None
 
-    def ids_at(self, place: Place) -> Ids:
-        """The nodes that a place stands for within the whole pattern and what was hung on it."""
-        if place not in self.standing:
-            ids = place.node.ids
-            if place.parent is not None and place.edge is not None:
-                reached = self.lookups.along(self.ids_at(place.parent), place.edge)
-                ids = in_both(reached, ids)
-            if place in self.narrowed:
-                ids = in_both(ids, self.narrowed[place])
-            self.standing[place] = ids
-        return self.standing[place]
+    def get_vertex_ids(self, vertex: Vertex) -> Ids:
+        """Return the nodes of a vertex, given the whole pattern and its attachments."""
+        if vertex not in self.cached_ids:
+            ids = vertex.node.ids
+            if vertex.parent is not None and vertex.edge is not None:
+                reached_ids = self.lookups.follow_edge(
+                    self.get_vertex_ids(vertex.parent), vertex.edge
+                )
+                ids = intersect(reached_ids, ids)
+            if vertex in self.narrowed_ids:
+                ids = intersect(ids, self.narrowed_ids[vertex])
+            self.cached_ids[vertex] = ids
+        return self.cached_ids[vertex]
 
-    def _narrow(self, place: Place, predicate: int, inverse: bool) -> None:
-        """Keep the nodes at a place that have a predicate."""
-        ids = self.ids_at(place)
-        self.keep(place, leaving(self.schema, ids, predicate, inverse=inverse))
+    def _narrow_to_predicate(self, vertex: Vertex, predicate: int, inverse: bool) -> None:
+        """Narrow a vertex to the nodes that have a predicate."""
+        ids = self.get_vertex_ids(vertex)
+        self.narrow_vertex(vertex, filter_by_edge(self.schema, ids, predicate, inverse=inverse))
 
-    def keep_where(self, spot: Spot, sign: str, bound: float) -> None:
-        """Keep the nodes whose value compares to a bound as the sign says, if there are any."""
-        if spot.path:
+    def narrow_by_comparison(self, attachment: Attachment, sign: str, bound: float) -> None:
+        """Narrow a vertex to the nodes whose value compares to a bound, if there are any."""
+        if attachment.path:
             return
-        ids = self.ids_at(spot.place)
-        bearers, objects = self.graph.pairs(ids, spot.predicate)
-        literal = objects < self.graph.terms.first_iri
-        values = self.graph.values[objects[literal]]
-        kept = np.unique(bearers[literal][_COMPARES[sign](values, bound)])
-        if len(kept):
-            self.keep(spot.place, kept)
+        ids = self.get_vertex_ids(attachment.vertex)
+        bearers, objects = self.graph.get_edges(ids, attachment.predicate)
+        is_literal = objects < self.graph.terms.first_iri
+        values = self.graph.values[objects[is_literal]]
+        matching_ids = np.unique(bearers[is_literal][_COMPARATORS[sign](values, bound)])
+        if len(matching_ids):
+            self.narrow_vertex(attachment.vertex, matching_ids)
 
-    def keep(self, place: Place, bearers: Ids) -> None:
-        """Narrow a place, and those above it to what leads there."""
-        if len(bearers) == len(self.ids_at(place)):
+    def narrow_vertex(self, vertex: Vertex, bearers: Ids) -> None:
+        """Narrow a vertex to some nodes, and its ancestors to the nodes that lead there."""
+        if len(bearers) == len(self.get_vertex_ids(vertex)):
             return
         while True:
-            self.standing.clear()
-            self.narrowed[place] = bearers
-            if place.parent is None or place.edge is None:
+            self.cached_ids.clear()
+            self.narrowed_ids[vertex] = bearers
+            if vertex.parent is None or vertex.edge is None:
                 return
-            above = self.ids_at(place.parent)
-            leading = self.lookups.along(bearers, place.edge, back=True)
-            bearers = in_both(above, leading)
-            place = place.parent
+            parent_ids = self.get_vertex_ids(vertex.parent)
+            leading_ids = self.lookups.follow_edge(bearers, vertex.edge, backwards=True)
+            bearers = intersect(parent_ids, leading_ids)
+            vertex = vertex.parent
 
-    def _at(
+    def _find_at_vertex(
         self,
-        place: Place,
+        vertex: Vertex,
         links: Sequence[tuple[int, Link, int]],
         slot: Slot,
-        valued: bool,
+        needs_value: bool,
         prefer: bool,
-    ) -> Iterator[tuple[float, int, Spot]]:
-        """The predicates of some links at one place, forwards, and backwards if they may be."""
-        ids = self.ids_at(place)
-        for inverse in (False,) if valued or place.below else (False, True):
-            present = self.lookups.present(ids, inverse=inverse)
-            there = [one for one in links if one[2] in present]
-            if not there:
+    ) -> Iterator[tuple[float, int, Attachment]]:
+        """Yield the attachments of links at one vertex, forwards and, if allowed, backwards."""
+        ids = self.get_vertex_ids(vertex)
+        for inverse in (False,) if needs_value or vertex.depth else (False, True):
+            present_predicates = self.lookups.find_predicates(ids, inverse=inverse)
+            present_links = [entry for entry in links if entry[2] in present_predicates]
+            if not present_links:
                 continue
-            taken = {edge.predicate for edge, _ in place.node.edges if edge.inverse == inverse}
-            for order, link, number in there:
-                if number in taken:
+            used_predicates = {
+                edge.predicate for edge, _ in vertex.node.edges if edge.inverse == inverse
+            }
+            for order, link, number in present_links:
+                if number in used_predicates:
                     continue
-                if inverse and self._leads_back(ids, number):
+                if inverse and self._is_useless_backwards(ids, number):
                     continue
-                turned = inverse != self.schema.names_subject(number)
-                cost = COST_BELOW * place.below + (_COST_TURNED if turned else 0.0)
-                cost += COST_SORT if self.lookups.is_key(number, link) else 0.0
-                doubt = Doubt.MISTAKEN if turned and not self.search.fits_noun(link, ids) else 0.0
-                cost += (
-                    _COST_DOUBT * doubt
-                    - COST_FIT * link.score * link.quality
-                    - self.lookups.wanted(number, prefer)
+                is_reversed = inverse != self.schema.is_subject_name(number)
+                cost = DEPTH_PENALTY * vertex.depth + (_REVERSED_PENALTY if is_reversed else 0.0)
+                cost += SORT_WEIGHT if self.lookups.is_foreign_key(number, link) else 0.0
+                penalty = (
+                    Penalty.WRONG_CLASS
+                    if is_reversed and not self.search.is_of_named_class(link, ids)
+                    else 0.0
                 )
-                yield cost, order, Spot(place, number, inverse, link, doubt=doubt, slot=slot)
+                cost += (
+                    _PENALTY_WEIGHT * penalty
+                    - NAME_FIT_WEIGHT * link.score * link.quality
+                    - self.lookups.score_sort(number, prefer)
+                )
+                yield (
+                    cost,
+                    order,
+                    Attachment(vertex, number, inverse, link, penalty=penalty, slot=slot),
+                )
 
-    def _leads_back(self, ids: Ids, number: int) -> bool:
-        """Whether a predicate backwards is the same as forwards, or leads to mere relations."""
-        if is_mirrored(self.schema, number) and self.lookups.applies(ids, number, False):
+    def _is_useless_backwards(self, ids: Ids, number: int) -> bool:
+        """Return whether a predicate is the same backwards, or only leads to n-ary relations."""
+        if is_mirrored(self.schema, number) and self.lookups.has_predicate(ids, number, False):
             return True
-        if self.schema.names_subject(number):
+        if self.schema.is_subject_name(number):
             return False
-        return self.schema.is_nary(self.graph.step(ids[:_NARY], number, inverse=True))
+        return self.schema.is_nary(self.graph.step(ids[:_MAX_NARY_NODES], number, inverse=True))
 
-    def _afar(self, slot: Slot, sorts: Sequence[Sort]) -> Iterator[tuple[float, int, Spot]]:
-        """A predicate of things one or two unnamed steps from the root."""
-        for cost, order, path, number, link in self.lookups.far(
-            self.ids_at(self.root), slot, sorts
+    def _find_distant(
+        self, slot: Slot, sorts: Sequence[ValueKind]
+    ) -> Iterator[tuple[float, int, Attachment]]:
+        """Yield attachments one or two unnamed steps from the root."""
+        for cost, order, path, number, link in self.lookups.find_distant(
+            self.get_vertex_ids(self.root), slot, sorts
         ):
-            yield cost, order, Spot(self.root, number, False, link, path, slot=slot)
+            yield cost, order, Attachment(self.root, number, False, link, path, slot=slot)
 
-    def hang(self, spot: Spot) -> Variable:
-        """Attach a spot's predicate (and the steps to it) to the draft; returns its variable."""
-        place = spot.place
-        self.unknown += spot.doubt
-        for edge in spot.path:
-            variable = self.draft.attach(place, edge.predicate, inverse=edge.inverse)
-            known = self.draft.place_at(variable)
-            self._narrow(place, edge.predicate, edge.inverse)
-            ids = self.lookups.along(self.ids_at(place), edge)
-            place = known or Place(variable, Node(ids), place.below + 1, parent=place, edge=edge)
-            if known is None:
-                self.draft.places.append(place)
-                self.unknown += Doubt.STEP
-        self._narrow(place, spot.predicate, spot.inverse)
-        return self.draft.attach(place, spot.predicate, inverse=spot.inverse)
+    def attach(self, attachment: Attachment) -> Variable:
+        """Attach a predicate and the steps to it to the draft, and return its variable."""
+        vertex = attachment.vertex
+        self.unknown += attachment.penalty
+        for edge in attachment.path:
+            variable = self.draft.attach_predicate(vertex, edge.predicate, inverse=edge.inverse)
+            existing_vertex = self.draft.find_vertex(variable)
+            self._narrow_to_predicate(vertex, edge.predicate, edge.inverse)
+            ids = self.lookups.follow_edge(self.get_vertex_ids(vertex), edge)
+            vertex = existing_vertex or Vertex(
+                variable, Node(ids), vertex.depth + 1, parent=vertex, edge=edge
+            )
+            if existing_vertex is None:
+                self.draft.vertices.append(vertex)
+                self.unknown += Penalty.STEP
+        self._narrow_to_predicate(vertex, attachment.predicate, attachment.inverse)
+        return self.draft.attach_predicate(vertex, attachment.predicate, inverse=attachment.inverse)
 
-    def take_spot(self, spot: Spot) -> Variable:
-        """Hang a spot on the draft and count its words as used; return its variable."""
-        variable = self.hang(spot)
-        self.use_spot(spot)
+    def attach_and_consume(self, attachment: Attachment) -> Variable:
+        """Attach a predicate, mark its words as used, and return its variable."""
+        variable = self.attach(attachment)
+        self.consume_attachment(attachment)
         return variable
 
-    def use_spot(self, spot: Spot) -> None:
-        """Count the words that name a spot as used, if any do."""
-        if spot.slot is not None:
-            self.use(spot.slot, spot.link)
+    def consume_attachment(self, attachment: Attachment) -> None:
+        """Mark the words that name an attachment as used."""
+        if attachment.slot is not None:
+            self.consume_slot(attachment.slot, attachment.link)
 
-    def use(self, slot: Slot, link: Link) -> None:
-        """Count a slot as used."""
-        number = self.schema.number(link.target)
-        if number is not None and self.lookups.is_key(number, link):
-            self.unknown += Doubt.KEY
-        elif self.search.is_class_like(link):
-            self.unknown += Doubt.CLASS_LIKE
-        self.done.add(slot)
+    def consume_slot(self, slot: Slot, link: Link) -> None:
+        """Mark a slot as used by a link."""
+        number = self.schema.get_predicate_number(link.target)
+        if number is not None and self.lookups.is_foreign_key(number, link):
+            self.unknown += Penalty.KEY_FOR_CLASS
+        elif self.search.is_class_name(link):
+            self.unknown += Penalty.CLASS_AS_PREDICATE
+        self.used_slots.add(slot)
         self.links.append(link)
-        self.take(slot.mask, self.search.gain(link, self.used))
+        self.consume_words(slot.mask, self.search.compute_gain(link, self.used))
 
-    def take_link(self, link: Link) -> None:
-        """Count a link's words as used: they name nothing else to show."""
+    def consume_link(self, link: Link) -> None:
+        """Mark the words of a link, and the slots within them, as used."""
         self.links.append(link)
-        self.take(link.mask, self.search.gain(link, self.used))
-        self.done |= {slot for slot in self.slots if not slot.mask & ~link.mask}
+        self.consume_words(link.mask, self.search.compute_gain(link, self.used))
+        self.used_slots |= {slot for slot in self.slots if not slot.mask & ~link.mask}
 
-    def next_slot(self, after: int, within: int = BESIDE) -> Slot | None:
-        """The first slot not yet used that starts within some words after a place."""
-        fits = [s for s in self.slots if self.is_left(s) and 0 < s.first - after <= within]
-        return min(fits, key=lambda slot: slot.first) if fits else None
+    def find_next_slot(self, after: int, within: int = MAX_TOKENS_BESIDE) -> Slot | None:
+        """Return the first unused slot that starts within some words after a position."""
+        slots_in_range = [
+            slot for slot in self.slots if self.is_unused(slot) and 0 < slot.first - after <= within
+        ]
+        return min(slots_in_range, key=lambda slot: slot.first) if slots_in_range else None
 
-    def last_slot(self, before: int, within: int = NEAR) -> Slot | None:
-        """The last slot not yet used that ends within some words before a place."""
-        fits = [s for s in self.slots if self.is_left(s) and 0 < before - s.last <= within]
-        return max(fits, key=lambda slot: slot.last) if fits else None
+    def find_previous_slot(self, before: int, within: int = MAX_TOKENS_NEAR) -> Slot | None:
+        """Return the last unused slot that ends within some words before a position."""
+        slots_in_range = [
+            slot for slot in self.slots if self.is_unused(slot) and 0 < before - slot.last <= within
+        ]
+        return max(slots_in_range, key=lambda slot: slot.last) if slots_in_range else None
 
-    def named_before(self, operator: Operator) -> list[Place]:
-        """The places of the pattern that words before an operator name."""
-        places = self.draft.places
-        return [one for one in places if any(at < operator.first for at in one.words)]
+    def find_vertices_before(self, operator: Operator) -> list[Vertex]:
+        """Return the vertices that words before an operator name."""
+        vertices = self.draft.vertices
+        return [
+            vertex
+            for vertex in vertices
+            if any(position < operator.first for position in vertex.name_positions)
+        ]
 
-    def next_place(self, after: int, within: int = NEAR) -> Place | None:
-        """The place of the pattern whose words start soonest after a token."""
-        best: tuple[int, int, Place] | None = None
-        for place in self.draft.places:
-            for first in (*place.words, *self.said_again(place)):
-                near = 0 < first - after <= within
-                if near and (best is None or (first, place.below) < best[:2]):
-                    best = first, place.below, place
-        return self._headed(best[2]) if best is not None else None
+    def find_next_vertex(self, after: int, within: int = MAX_TOKENS_NEAR) -> Vertex | None:
+        """Return the vertex whose words start soonest after a position."""
+        best: tuple[int, int, Vertex] | None = None
+        for vertex in self.draft.vertices:
+            for first in (*vertex.name_positions, *self.iterate_repeated_mentions(vertex)):
+                is_near = 0 < first - after <= within
+                if is_near and (best is None or (first, vertex.depth) < best[:2]):
+                    best = first, vertex.depth, vertex
+        return self._resolve_compound_head(best[2]) if best is not None else None
 
-    def _headed(self, place: Place) -> Place:
-        """The place that the noun right behind a place's noun names: "pet" before "owners"."""
-        link = place.node.cls_link
-        last = self.reading.tokens[link.positions[-1]] if link is not None else None
-        if link is None or last is None or last.stem != last.folded:
-            return place  # "instructors teach"
-        behind = link.positions[-1] + 1
-        heads = (one for one in self.draft.places if one.node.cls_link is not None)
-        return next((one for one in heads if one.words[0] == behind), place)
+    def _resolve_compound_head(self, vertex: Vertex) -> Vertex:
+        """Return the vertex that the next noun names: that of "owners" for "pet owners"."""
+        link = vertex.node.cls_link
+        last_token = self.question.tokens[link.positions[-1]] if link is not None else None
+        if link is None or last_token is None or last_token.stem != last_token.folded:
+            return vertex  # "instructors teach"
+        following = link.positions[-1] + 1
+        heads = (head for head in self.draft.vertices if head.node.cls_link is not None)
+        return next((head for head in heads if head.name_positions[0] == following), vertex)
 
-    def said_again(self, place: Place) -> Iterator[int]:
-        """Yield the tokens that name a place's class once more: "moons of … the most moons"."""
-        link = place.node.cls_link if place is not self.root else None
-        for at in range(
-            link.positions[-1] + 1 if link else len(self.reading.tokens), len(self.reading.tokens)
+    def iterate_repeated_mentions(self, vertex: Vertex) -> Iterator[int]:
+        """Yield the tokens that repeat the class of a vertex: "moons of … the most moons"."""
+        link = vertex.node.cls_link if vertex is not self.root else None
+        for position in range(
+            link.positions[-1] + 1 if link else len(self.question.tokens), len(self.question.tokens)
         ):
             if (
                 link
-                and self.reading.tokens[at].stem == self.reading.tokens[link.positions[-1]].stem
+                and self.question.tokens[position].stem
+                == self.question.tokens[link.positions[-1]].stem
             ):
-                yield at
+                yield position
 
-    def group_by(self, place: Place) -> None:
-        """Make one row for each thing at a place."""
-        if isinstance(place.end, Variable):
-            self.draft.group.append(place.end)
-            self.grouped = True
-            if place is not self.root:
-                at = min(place.words, default=0)
-                self.projected.append((at, self.named(place)))
+    def group_by(self, vertex: Vertex) -> None:
+        """Group the rows by the things at a vertex."""
+        if isinstance(vertex.term, Variable):
+            self.draft.group_keys.append(vertex.term)
+            self.is_grouped = True
+            if vertex is not self.root:
+                position = min(vertex.name_positions, default=0)
+                self.projections.append((position, self.choose_name_variable(vertex)))
 
-    def group_by_value(self, shown: Variable, token: int, *, asked: bool = True) -> None:
-        """Make one row for each value that is shown for a word; unless `asked`, only for that."""
-        self.draft.group.append(shown)
-        self.grouped = True
-        self.projected.append((token, shown))
-        self.shown_words |= asked << token
+    def group_by_value(self, variable: Variable, token: int, *, is_shown_word: bool = True) -> None:
+        """Group the rows by a shown value.
 
-    def shown(self, variable: Variable, spot: Spot) -> Variable:
-        """The variable to show for a predicate's object: its name if the graph has its own."""
-        ids = self.graph.step(spot.place.node.ids[:_SHOWN], spot.predicate, inverse=spot.inverse)
+        Args:
+            variable: Variable of the value.
+            token: Position of the word that names it.
+            is_shown_word: Whether that word asks for the column itself.
+        """
+        self.draft.group_keys.append(variable)
+        self.is_grouped = True
+        self.projections.append((token, variable))
+        self.shown_words |= is_shown_word << token
+
+    def choose_object_variable(self, variable: Variable, attachment: Attachment) -> Variable:
+        """Return the variable to show for an object: its name if the graph has one."""
+        ids = self.graph.step(
+            attachment.vertex.node.ids[:_MAX_NAME_NODES],
+            attachment.predicate,
+            inverse=attachment.inverse,
+        )
         if not self.lookups.is_resource(ids):
             return variable
-        if not spot.inverse and self.schema.is_key_of(ids, spot.predicate):
-            return self.draft.attach(Place(variable, Node(ids), 1), spot.predicate)
-        name = self.schema.name_predicate(ids)
-        if name is None and not spot.inverse:
-            name = self.schema.stated(ids, spot.predicate)
+        if not attachment.inverse and self.schema.is_own_key(ids, attachment.predicate):
+            return self.draft.attach_predicate(Vertex(variable, Node(ids), 1), attachment.predicate)
+        name = self.schema.find_custom_name_predicate(ids)
+        if name is None and not attachment.inverse:
+            name = self.schema.find_value_predicate(ids, attachment.predicate)
         if name is None:
             return variable
-        return self.draft.attach(Place(variable, Node(ids), 1), name)
+        return self.draft.attach_predicate(Vertex(variable, Node(ids), 1), name)
 
-    def predicates_at(self, place: Place) -> list[int]:
-        """The predicates of the first nodes at a place."""
-        return sorted(self.search.present(place.node.ids[:_FIRST]))
+    def list_predicates(self, vertex: Vertex) -> list[int]:
+        """Return the predicates of the first nodes at a vertex."""
+        return sorted(self.search.get_predicates(vertex.node.ids[:_MAX_PREDICATE_NODES]))
 
-    def by_words(
+    def find_by_words(
         self,
         words: Sequence[str],
-        sorts: Sequence[Sort],
+        sorts: Sequence[ValueKind],
         *,
-        named: bool = False,
-        several: bool = False,
-        first: Place | None = None,
-        lives: bool = True,
-    ) -> Spot | None:
-        """A predicate of the root (or of another place) whose name holds one of the words.
+        require_name: bool = False,
+        require_variable: bool = False,
+        preferred: Vertex | None = None,
+        allow_lives: bool = True,
+    ) -> Attachment | None:
+        """Find a predicate of the root, or of another vertex, whose name holds one of the words.
 
-        The place `first` is looked at before the root. With `named`, things without a name do not
-        count, with `several` no single thing does. Without `lives` births and deaths do not, nor
-        what dates of persons, bodies and places beside the root tell: the first member of a club
-        need not be the oldest, nor that of the oldest club.
+        Args:
+            words: Words, the most important first.
+            sorts: Accepted sorts of the values.
+            require_name: Whether things without a name are skipped.
+            require_variable: Whether single things are skipped.
+            preferred: Vertex to try before the root.
+            allow_lives: Whether births and deaths count, and the dates of persons, bodies and
+                places beside the root. The first member of a club need not be the oldest.
         """
-        life = {one for *ends, life in self.schema.spans if life and not lives for one in ends}
-        for place in sorted(self.draft.places, key=lambda one: one is not first):
-            if several and not isinstance(place.end, Variable):
+        life_predicates = {
+            end
+            for *ends, life_predicates in self.schema.spans
+            if life_predicates and not allow_lives
+            for end in ends
+        }
+        for vertex in sorted(self.draft.vertices, key=lambda end: end is not preferred):
+            if require_variable and not isinstance(vertex.term, Variable):
                 continue
-            if named and self.schema.is_nameless(place.node.ids):
+            if require_name and self.schema.is_nameless(vertex.node.ids):
                 continue
-            if not (lives or place is self.root) and _STANDING & kinds_of_nodes(
-                self.schema, place.node.ids
+            if not (allow_lives or vertex is self.root) and _LASTING_KINDS & get_node_kinds(
+                self.schema, vertex.node.ids
             ):
                 continue
             ends = {end for _, end, _ in self.schema.spans}  # "the latest" began last
-            present = sorted(self.predicates_at(place), key=ends.__contains__)
+            present_predicates = sorted(self.list_predicates(vertex), key=ends.__contains__)
             for word in words:
-                for number in present:
-                    fits = self.schema.sort(number) in sorts and number not in life
-                    if fits and word in self.schema.words(number):
-                        return unnamed_spot(place, number)
+                for number in present_predicates:
+                    is_fitting = (
+                        self.schema.get_sort(number) in sorts and number not in life_predicates
+                    )
+                    if is_fitting and word in self.schema.get_name_stems(number):
+                        return build_unnamed_attachment(vertex, number)
         return None
 
-    def only(self, sorts: Sequence[Sort]) -> Spot | None:
-        """The only predicate of its sort: of an event in the pattern, at the root or elsewhere.
+    def find_only_predicate(self, sorts: Sequence[ValueKind]) -> Attachment | None:
+        """Find the only predicate of some sorts: at an event of the pattern, the root or elsewhere.
 
-        Of a start and an end it is the end if a word says that something ended, or "until when".
+        Of a start and an end, prefer the end if a word says that something ended, or "until when".
         """
-        times, asked = self.reading.words.times, self.frame.asked_at
-        endings = {phrase[0] for phrase in times["ending"]}
-        until = {phrase[0] for phrase in times["until"]}
-        begins = shared_words().names["begins"] | shared_words().names["dates"]
-        ended = not endings.isdisjoint(self.reading.folded) or (
-            asked is not None and self.reading.folded[asked[1]] in until
+        times, question_word = self.question.word_list.time_phrases, self.operators.question_word
+        ending_words = {phrase[0] for phrase in times["ending"]}
+        until_words = {phrase[0] for phrase in times["until"]}
+        start_words = get_shared_words().names["begins"] | get_shared_words().names["dates"]
+        asks_end = not ending_words.isdisjoint(self.question.folded_words) or (
+            question_word is not None
+            and self.question.folded_words[question_word[1]] in until_words
         )
-        for place in sorted(self.draft.places, key=lambda one: not self.is_event(one)):
-            if not self.lookups.is_resource(place.node.ids):
+        for vertex in sorted(self.draft.vertices, key=lambda one: not self.is_event(one)):
+            if not self.lookups.is_resource(vertex.node.ids):
                 continue
-            fits = [n for n in self.predicates_at(place) if self.schema.sort(n) in sorts]
-            spans = [(start, end) for start, end, _ in self.schema.spans if start in fits]
-            own = {end if ended else start for start, end in spans}
-            fits = [n for n in fits if n in own or not any(n in span for span in spans)]
-            if fits:
-                named = [n for n in fits if begins & self.schema.words(n)]
-                self.unknown += Doubt.OTHER_FITS * (len(fits) - 1)
-                return unnamed_spot(place, [*(n for n in fits if n in own), *named, *fits][0])
+            numbers = [
+                number
+                for number in self.list_predicates(vertex)
+                if self.schema.get_sort(number) in sorts
+            ]
+            spans = [(start, end) for start, end, _ in self.schema.spans if start in numbers]
+            span_ends = {end if asks_end else start for start, end in spans}
+            numbers = [
+                number
+                for number in numbers
+                if number in span_ends or not any(number in span for span in spans)
+            ]
+            if numbers:
+                start_numbers = [
+                    number for number in numbers if start_words & self.schema.get_name_stems(number)
+                ]
+                self.unknown += Penalty.OTHER_PREDICATE * (len(numbers) - 1)
+                return build_unnamed_attachment(
+                    vertex,
+                    [
+                        *(number for number in numbers if number in span_ends),
+                        *start_numbers,
+                        *numbers,
+                    ][0],
+                )
         return None
 
-    def is_event(self, place: Place) -> bool:
-        """Whether what stands at a place only relates others."""
-        is_resource = self.lookups.is_resource(place.node.ids)
-        return is_resource and (self.is_statement(place) or self.schema.is_nary(place.node.ids))
+    def is_event(self, vertex: Vertex) -> bool:
+        """Return whether the nodes at a vertex only relate other nodes."""
+        is_resource = self.lookups.is_resource(vertex.node.ids)
+        return is_resource and (self.is_statement(vertex) or self.schema.is_nary(vertex.node.ids))
 
-    def is_statement(self, place: Place) -> bool:
-        """Whether what stands at a place is a statement: what it says is asked for, not itself."""
-        return self.schema.is_statement(place.node.ids)
+    def is_statement(self, vertex: Vertex) -> bool:
+        """Return whether the nodes at a vertex are statements, whose value answers the question."""
+        return self.schema.is_statement(vertex.node.ids)
 
-    def named(self, place: Place) -> Variable:
-        """The variable to show for a thing: its name if the graph has its own."""
-        ids = place.node.ids
-        leading = [edge for edge, _ in place.node.edges if edge.inverse]
-        leading += [place.edge] if place.edge and not place.edge.inverse else []
-        name = next((one.predicate for one in leading if self._is_said_key(one, ids)), None)
+    def choose_name_variable(self, vertex: Vertex) -> Variable:
+        """Return the variable to show for a thing: its name if the graph has one."""
+        ids = vertex.node.ids
+        leading_edges = [edge for edge, _ in vertex.node.edges if edge.inverse]
+        leading_edges += [vertex.edge] if vertex.edge and not vertex.edge.inverse else []
+        name = next(
+            (edge.predicate for edge in leading_edges if self._is_named_key(edge, ids)), None
+        )
         if name is None:
-            name = self.schema.name_predicate(ids)
+            name = self.schema.find_custom_name_predicate(ids)
         if name is None:
-            values = (self.schema.stated(ids, one.predicate) for one in leading)
+            values = (
+                self.schema.find_value_predicate(ids, edge.predicate) for edge in leading_edges
+            )
             name = next((number for number in values if number is not None), None)
-        if name is None and isinstance(place.end, Variable):
-            return place.end
-        return self.draft.attach(place, name or 0)
+        if name is None and isinstance(vertex.term, Variable):
+            return vertex.term
+        return self.draft.attach_predicate(vertex, name or 0)
 
-    def _is_said_key(self, edge: Edge, ids: Ids) -> bool:
-        """Whether words name the key of the things that an edge leads to: "customer id"."""
+    def _is_named_key(self, edge: Edge, ids: Ids) -> bool:
+        """Return whether words name the key of the things that an edge leads to: "customer id"."""
         link = edge.link
-        said = link is not None and link.score * link.quality >= _KEY
-        return said and self.schema.is_key_of(ids, edge.predicate)
+        is_named = link is not None and link.score * link.quality >= _MIN_KEY_SCORE
+        return is_named and self.schema.is_own_key(ids, edge.predicate)
 
 
-def unnamed_spot(place: Place, predicate: int) -> Spot:
-    """Return a predicate at a place that no word of the question names."""
-    return Spot(place, predicate, False, _UNNAMED)
+def build_unnamed_attachment(vertex: Vertex, predicate: int) -> Attachment:
+    """Build the attachment of a predicate that no word of the question names."""
+    return Attachment(vertex, predicate, False, _UNNAMED_LINK)

@@ -1,4 +1,4 @@
-"""Operators on two things: the same or different values, another one, conditions joined by "or"."""
+"""Operators on two things: same or different values, "other", and conditions joined by "or"."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
@@ -7,20 +7,27 @@ from typing import TypeVar
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
-from askgraph.graph.arrays import in_both
+from askgraph.graph.arrays import intersect
 from askgraph.index.names import Kind
-from askgraph.search.expand import ACROSS, APART, BESIDE, FAR, Doubt, Worth
+from askgraph.search.expand import (
+    MAX_TOKENS_ACROSS,
+    MAX_TOKENS_APART,
+    MAX_TOKENS_BESIDE,
+    MAX_TOKENS_FAR,
+    GainWeight,
+    Penalty,
+)
 from askgraph.search.link import Link
-from askgraph.search.operators.conditions import bearer
-from askgraph.search.operators.query_builder import Place, QueryBuilder
+from askgraph.search.operators.conditions import find_value_owner
+from askgraph.search.operators.query_builder import QueryBuilder, Vertex
 from askgraph.search.query_pieces import (
-    condition,
-    denied,
-    denied_in,
-    pattern,
-    predicate_of,
-    term_of,
-    variable_of,
+    build_filter,
+    build_not_exists,
+    build_pattern,
+    get_predicate,
+    get_value_variable,
+    list_negated_groups,
+    parse_term,
 )
 from askgraph.search.tokenize.question_operators import Operator
 from askgraph.sparql import (
@@ -35,462 +42,591 @@ from askgraph.sparql import (
     variables_of,
 )
 
-_BEFORE, _AFTER = 8, 8
-"""So many tokens before "or", and after it, the conditions that it joins end and begin."""
+_MAX_WORDS_BEFORE, _MAX_WORDS_AFTER = 8, 8
+"""Maximum number of words between "or" and the conditions that it joins."""
 
 
 def join_by_or(query: QueryBuilder) -> None:
-    """Make one condition of two that "or" stands between."""
-    for operator in query.frame.of("or"):
-        left, right = _beside(query, operator)
+    """Join the two conditions around "or" to one."""
+    for operator in query.operators.get_operators("or"):
+        left, right = _find_conditions_beside(query, operator)
         if not right:
-            left, right = _value(query, operator, after=True), left
+            left, right = _extract_value_condition(query, operator, after=True), left
         elif not left:
-            left = _value(query, operator, after=False)
+            left = _extract_value_condition(query, operator, after=False)
         if not left or not right or operator.mask & query.used:
             continue
-        query.draft.filters = [one for one in query.draft.filters if one not in (*left, *right)]
-        mine, other = _patterns_of(query, left), _patterns_of(query, right)
-        if mine and other and not {*mine} & {*other}:
-            _unite(query, (*mine, *left), (*other, *right))
+        query.draft.filters = [
+            condition_filter
+            for condition_filter in query.draft.filters
+            if condition_filter not in (*left, *right)
+        ]
+        left_patterns, right_patterns = _find_patterns(query, left), _find_patterns(query, right)
+        if left_patterns and right_patterns and not {*left_patterns} & {*right_patterns}:
+            _add_union(query, (*left_patterns, *left), (*right_patterns, *right))
         else:
-            query.draft.filters.append(Filter(Call("||", (_all(left), _all(right)))))
-        query.narrowed.clear()
-        query.standing.clear()
-        query.take(operator.mask, query.search.weight_of(operator.mask))
-        query.gain += Worth.OPERATOR
+            query.draft.filters.append(
+                Filter(Call("||", (_build_conjunction(left), _build_conjunction(right))))
+            )
+        query.narrowed_ids.clear()
+        query.cached_ids.clear()
+        query.consume_words(operator.mask, query.search.sum_weights(operator.mask))
+        query.gain += GainWeight.OPERATOR
         query.notes.append("either")
 
 
-def _patterns_of(query: QueryBuilder, filters: Sequence[Filter]) -> list[Pattern]:
-    """The patterns that only lead to the values that some conditions are about."""
-    values = {value for one in filters for value in variables_of(one.condition)}
-    found = [one for one in query.draft.patterns if values & {*variables_of(one)}]
-    alone = all(one.object in values and one.subject not in values for one in found)
-    shown = {variable for _, variable in query.projected} | {*query.draft.group}
-    rest = variables_of((*query.draft.computed, *query.draft.columns, *query.draft.filters))
-    return found if alone and len(found) == len(values) and not values & {*shown, *rest} else []
+def _find_patterns(query: QueryBuilder, filters: Sequence[Filter]) -> list[Pattern]:
+    """Return the patterns that only lead to the values of some conditions; [] if used otherwise."""
+    values = {value for element in filters for value in variables_of(element.condition)}
+    patterns = [element for element in query.draft.patterns if values & {*variables_of(element)}]
+    is_exclusive = all(
+        element.object in values and element.subject not in values for element in patterns
+    )
+    shown_variables = {variable for _, variable in query.projections} | {*query.draft.group_keys}
+    other_uses = variables_of((*query.draft.bindings, *query.draft.columns, *query.draft.filters))
+    return (
+        patterns
+        if is_exclusive
+        and len(patterns) == len(values)
+        and not values & {*shown_variables, *other_uses}
+        else []
+    )
 
 
-def _unite(query: QueryBuilder, *sides: Sequence[Pattern | Filter]) -> None:
-    """Ask for what fits one of two groups; it need not have what the other one is about."""
+def _add_union(query: QueryBuilder, *sides: Sequence[Pattern | Filter]) -> None:
+    """Move two groups of patterns and conditions into a UNION."""
     draft = query.draft
-    draft.either.append(Union(tuple(Group(tuple(one)) for one in sides)))
-    moved = {one for side in sides for one in side}
-    draft.patterns = [one for one in draft.patterns if one not in moved]
-    ends = {one.object for one in moved if isinstance(one, Pattern)}
-    draft.attached = {key: value for key, value in draft.attached.items() if value not in ends}
+    draft.unions.append(Union(tuple(Group(tuple(element)) for element in sides)))
+    moved_elements = {element for side in sides for element in side}
+    draft.patterns = [element for element in draft.patterns if element not in moved_elements]
+    objects = {element.object for element in moved_elements if isinstance(element, Pattern)}
+    draft.edge_variables = {
+        key: value for key, value in draft.edge_variables.items() if value not in objects
+    }
 
 
-def _beside(query: QueryBuilder, operator: Operator) -> tuple[Sequence[Filter], Sequence[Filter]]:
-    """The conditions nearest before and after a word, if they are near enough."""
-    before = [one for one in query.made if 0 < operator.first - one.last <= _BEFORE]
-    after = [one for one in query.made if 0 < one.first - operator.last <= _AFTER]
-    left = max(before, key=lambda one: one.last, default=None)
-    right = min(after, key=lambda one: one.first, default=None)
-    return query.made[left] if left else (), query.made[right] if right else ()
+def _find_conditions_beside(
+    query: QueryBuilder, operator: Operator
+) -> tuple[Sequence[Filter], Sequence[Filter]]:
+    """Return the nearest conditions before and after a word, if they are near enough."""
+    before = [
+        operator_candidate
+        for operator_candidate in query.filters_by_operator
+        if 0 < operator.first - operator_candidate.last <= _MAX_WORDS_BEFORE
+    ]
+    after = [
+        operator_candidate
+        for operator_candidate in query.filters_by_operator
+        if 0 < operator_candidate.first - operator.last <= _MAX_WORDS_AFTER
+    ]
+    left = max(before, key=lambda operator_candidate: operator_candidate.last, default=None)
+    right = min(after, key=lambda operator_candidate: operator_candidate.first, default=None)
+    return query.filters_by_operator[left] if left else (), query.filters_by_operator[
+        right
+    ] if right else ()
 
 
-def _value(query: QueryBuilder, operator: Operator, *, after: bool) -> Sequence[Filter]:
-    """The condition that something has the value that stands on a side of a word.
-
-    Its pattern has a variable in the value's place from then on.
-    """
-    for part in query.state.node.walk():
-        for edge, child in part.edges:
+def _extract_value_condition(
+    query: QueryBuilder, operator: Operator, *, after: bool
+) -> Sequence[Filter]:
+    """Turn the value beside a word into a condition, with a variable in its pattern."""
+    for match_node in query.state.node.walk():
+        for edge, child in match_node.edges:
             if len(child.terms) != 1 or child.link is None or child.edges or edge.inverse:
                 continue
             first, last = child.link.positions[0], child.link.positions[-1]
             gap = first - operator.last if after else operator.first - last
-            if not 0 < gap <= _AFTER:
+            if not 0 < gap <= _MAX_WORDS_AFTER:
                 continue
-            value = term_of(query.graph.terms.text(child.terms[0]))
-            for index, one in enumerate(query.draft.patterns):
-                if one.object == value:
-                    found = query.draft.variable(
-                        query.draft.hint_of(query.graph.iri_of(edge.predicate))
+            value = parse_term(query.graph.terms.get_text(child.terms[0]))
+            for index, triple in enumerate(query.draft.patterns):
+                if triple.object == value:
+                    variable = query.draft.create_variable(
+                        query.draft.get_hint(query.graph.get_predicate_iri(edge.predicate))
                     )
-                    query.draft.patterns[index] = Pattern(one.subject, one.predicate, found)
-                    return (condition(found, "=", value),)
+                    query.draft.patterns[index] = Pattern(
+                        triple.subject, triple.predicate, variable
+                    )
+                    return (build_filter(variable, "=", value),)
     return ()
 
 
-def _all(filters: Sequence[Filter]) -> Expression:
-    """Return what holds if all of some conditions do."""
-    return reduce(lambda one, other: Call("&&", (one, other)), (one.condition for one in filters))
-
-
-_Part = TypeVar("_Part", Pattern, Filter)
-_LOWER, _UPPER = (">", ">="), ("<", "<=")
-
-
-def likened(query: QueryBuilder, operator: Operator, *, same: bool) -> bool:
-    """ "The same X as Y", "another X than Y": what X names is Y's, or is not."""
-    return any(
-        _like(query, operator, link, same=same)
-        for link in query.linked.of(Kind.ENTITY, Kind.VALUE)
-        if 0 < link.positions[0] - operator.last <= FAR and query.search.gain(link, query.used)
+def _build_conjunction(filters: Sequence[Filter]) -> Expression:
+    """Return the conjunction of some conditions."""
+    return reduce(
+        lambda operand, next_operand: Call("&&", (operand, next_operand)),
+        (operand.condition for operand in filters),
     )
 
 
-def _like(query: QueryBuilder, operator: Operator, link: Link, *, same: bool) -> bool:
-    thing, slot = query.schema.node_of(link), query.next_slot(operator.last, BESIDE)
-    place = query.next_place(operator.last, BESIDE)
-    if thing is not None and slot is None and place is not None and same:
-        return _at_place(query, link, thing, place)
-    slot = slot or query.last_slot(operator.first, APART)
-    if thing is None or slot is None or slot.mask & link.mask:
+_ElementT = TypeVar("_ElementT", Pattern, Filter)
+_LOWER_BOUND_SIGNS, _UPPER_BOUND_SIGNS = (">", ">="), ("<", "<=")
+
+
+def apply_same_value(query: QueryBuilder, operator: Operator, *, same: bool) -> bool:
+    """Require the value of another thing, or a different one: "the same X as Y"."""
+    return any(
+        _compare_with_entity(query, operator, link, same=same)
+        for link in query.linked.get_links(Kind.ENTITY, Kind.VALUE)
+        if 0 < link.positions[0] - operator.last <= MAX_TOKENS_FAR
+        and query.search.compute_gain(link, query.used)
+    )
+
+
+def _compare_with_entity(
+    query: QueryBuilder, operator: Operator, link: Link, *, same: bool
+) -> bool:
+    entity, slot = (
+        query.schema.find_link_node(link),
+        query.find_next_slot(operator.last, MAX_TOKENS_BESIDE),
+    )
+    vertex = query.find_next_vertex(operator.last, MAX_TOKENS_BESIDE)
+    if entity is not None and slot is None and vertex is not None and same:
+        return _link_entity_to_vertex(query, link, entity, vertex)
+    slot = slot or query.find_previous_slot(operator.first, MAX_TOKENS_APART)
+    if entity is None or slot is None or slot.mask & link.mask:
         return False
-    spot = query.spot(slot)
-    if spot is None or spot.path or not isinstance(spot.place.end, Variable):
+    attachment = query.find_attachment(slot)
+    if attachment is None or attachment.path or not isinstance(attachment.vertex.term, Variable):
         return False
-    if same and not _shares(query, link, thing, spot.predicate, inverse=spot.inverse):
+    if same and not _is_value_shared(
+        query, link, entity, attachment.predicate, inverse=attachment.inverse
+    ):
         return False
-    subject = bearer(query, link, thing, spot)
+    subject = find_value_owner(query, link, entity, attachment)
     if subject is None:
         return False
-    mine, iri = query.take_spot(spot), query.graph.iri_of(spot.predicate)
-    theirs = mine if same else query.draft.variable("their " + query.draft.hints[mine])
-    ends = (theirs, subject) if spot.inverse else (subject, theirs)
-    query.draft.patterns.append(pattern(ends[0], iri, ends[1]))
+    value, iri = (
+        query.attach_and_consume(attachment),
+        query.graph.get_predicate_iri(attachment.predicate),
+    )
+    entity_value = (
+        value if same else query.draft.create_variable("their " + query.draft.hints[value])
+    )
+    ends = (entity_value, subject) if attachment.inverse else (subject, entity_value)
+    query.draft.patterns.append(build_pattern(ends[0], iri, ends[1]))
     if not same:
-        query.draft.filters.append(condition(mine, "!=", theirs))
-    query.draft.filters.append(condition(spot.place.end, "!=", subject))
-    query.take_link(link)
+        query.draft.filters.append(build_filter(value, "!=", entity_value))
+    query.draft.filters.append(build_filter(attachment.vertex.term, "!=", subject))
+    query.consume_link(link)
     return True
 
 
-def _at_place(query: QueryBuilder, link: Link, thing: int, place: Place) -> bool:
-    """Let a thing of the graph, too, be linked to what is shared: "in the same X as Y".
+def _link_entity_to_vertex(query: QueryBuilder, link: Link, entity: int, vertex: Vertex) -> bool:
+    """Link an entity, too, to a shared thing: "in the same X as Y".
 
-    A node without a name on the way to it stands for a relation of each.
+    A node without a name on the way to it stands for a separate relation of each.
     """
-    edges, above = [place.edge], place.parent
-    while above is not None and above.parent is not None and query.is_event(above):
-        edges, above = [*edges, above.edge], above.parent
+    edges, ancestor = [vertex.edge], vertex.parent
+    while ancestor is not None and ancestor.parent is not None and query.is_event(ancestor):
+        edges, ancestor = [*edges, ancestor.edge], ancestor.parent
     steps = [edge for edge in edges if edge is not None and not edge.plus]
-    if link.kind is not Kind.ENTITY or above is None or len(steps) < len(edges):
+    if link.kind is not Kind.ENTITY or ancestor is None or len(steps) < len(edges):
         return False
-    if not (isinstance(place.end, Variable) and isinstance(above.end, Variable)):
+    if not (isinstance(vertex.term, Variable) and isinstance(ancestor.term, Variable)):
         return False
-    shared = np.array([thing], dtype=np.int32)
+    shared = np.array([entity], dtype=np.int32)
     for edge in reversed(steps):
-        shared = query.lookups.along(shared, edge)
-    others = in_both(shared, query.ids_at(place))
+        shared = query.lookups.follow_edge(shared, edge)
+    matching_ids = intersect(shared, query.get_vertex_ids(vertex))
     for edge in steps:
-        others = query.lookups.along(others, edge, back=True)
-    others = in_both(others[others != thing], query.ids_at(above))
-    if not len(others):
+        matching_ids = query.lookups.follow_edge(matching_ids, edge, backwards=True)
+    matching_ids = intersect(matching_ids[matching_ids != entity], query.get_vertex_ids(ancestor))
+    if not len(matching_ids):
         return False
-    subject: Term = query.graph.terms.term(thing)
-    query.draft.filters.append(condition(above.end, "!=", subject))
-    for left, edge in reversed([*enumerate(steps)]):
-        end = query.draft.variable("their relation") if left else place.end
-        ends = (end, subject) if edge.inverse else (subject, end)
-        query.draft.patterns.append(pattern(ends[0], query.graph.iri_of(edge.predicate), ends[1]))
-        subject = end
-    query.keep(above, others)
-    query.take_link(link)
+    subject: Term = query.graph.terms.get_term(entity)
+    query.draft.filters.append(build_filter(ancestor.term, "!=", subject))
+    for remaining, edge in reversed([*enumerate(steps)]):
+        term = query.draft.create_variable("their relation") if remaining else vertex.term
+        ends = (term, subject) if edge.inverse else (subject, term)
+        query.draft.patterns.append(
+            build_pattern(ends[0], query.graph.get_predicate_iri(edge.predicate), ends[1])
+        )
+        subject = term
+    query.narrow_vertex(ancestor, matching_ids)
+    query.consume_link(link)
     return True
 
 
-def _shares(query: QueryBuilder, link: Link, thing: int, predicate: int, *, inverse: bool) -> bool:
-    """Whether others have a value of a predicate in common with a thing; of a name nobody knows."""
+def _is_value_shared(
+    query: QueryBuilder, link: Link, entity: int, predicate: int, *, inverse: bool
+) -> bool:
+    """Return whether other nodes share a value with an entity; True if only a name is known."""
     if link.kind is not Kind.ENTITY:
         return True
-    values = query.graph.step(np.array([thing], dtype=np.int32), predicate, inverse=inverse)
+    values = query.graph.step(np.array([entity], dtype=np.int32), predicate, inverse=inverse)
     return len(query.graph.step(values, predicate, inverse=not inverse)) > 1
 
 
-def other(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Other X": not the thing by which one came to them."""
+def exclude_named_things(query: QueryBuilder, operator: Operator) -> bool:
+    """Exclude the things that lead to the root: "other X"."""
     root = query.root
-    if not isinstance(root.end, Variable):
+    if not isinstance(root.term, Variable):
         return False
-    found = list(_passed(query))
-    if not found:
+    excluded = list(_find_reached_terms(query))
+    if not excluded:
         return False
-    query.draft.filters += [condition(root.end, "!=", one) for one in found]
+    query.draft.filters += [build_filter(root.term, "!=", term) for term in excluded]
     return True
 
 
-def _passed(query: QueryBuilder) -> list[Term]:
-    """The things of the pattern that the root could be as well."""
-    found: list[Term] = []
-    ids = query.ids_at(query.root)
-    for part in query.state.node.walk():
-        thing = part.terms[0] if len(part.terms) == 1 else None
-        if thing is not None and len(ids) > 1 and thing in ids:
-            query.keep(query.root, ids[ids != thing])
-            found.append(query.graph.terms.term(thing))
-    for place in query.draft.places:
-        alike = place is not query.root and isinstance(place.end, Variable)
-        if alike and len(ids) > 1 and len(in_both(ids, query.ids_at(place))):
-            found.append(place.end)
-    return found
+def _find_reached_terms(query: QueryBuilder) -> list[Term]:
+    """Return the terms of the pattern that the root could be as well."""
+    terms: list[Term] = []
+    ids = query.get_vertex_ids(query.root)
+    for match_node in query.state.node.walk():
+        entity = match_node.terms[0] if len(match_node.terms) == 1 else None
+        if entity is not None and len(ids) > 1 and entity in ids:
+            query.narrow_vertex(query.root, ids[ids != entity])
+            terms.append(query.graph.terms.get_term(entity))
+    for vertex in query.draft.vertices:
+        is_other_variable = vertex is not query.root and isinstance(vertex.term, Variable)
+        if is_other_variable and len(ids) > 1 and len(intersect(ids, query.get_vertex_ids(vertex))):
+            terms.append(vertex.term)
+    return terms
 
 
-def twinned(query: QueryBuilder) -> bool:
-    """Split what no single thing fits between two that share what is shown.
+def split_between_two(query: QueryBuilder) -> bool:
+    """Split conditions that no single thing can meet between two things that share the answer.
 
-    Return whether all conditions can hold together then.
+    Returns whether all conditions can hold together then.
     """
-    opposed = _opposed(query)
-    if opposed is not None:
-        return _split(query, *opposed)
-    for operator in query.frame.of("both"):
-        for one in _second_links(query, operator):
-            if _doubled(query, operator, one):
+    opposed_bounds = _find_opposed_bounds(query)
+    if opposed_bounds is not None:
+        return _split_condition(query, *opposed_bounds)
+    for operator in query.operators.get_operators("both"):
+        for link in _iterate_second_links(query, operator):
+            if _add_copy(query, operator, link):
                 break
     return True
 
 
-def deny_values(query: QueryBuilder) -> None:
-    """Deny of a value that is asked for what is denied of one thing that has it.
+def negate_values(query: QueryBuilder) -> None:
+    """Negate a property for all things with the shown value, not only for one of them.
 
-    "Countries that have never had a host over 45" are those without such a host, and not those of
-    other hosts; but "the ages of hosts without a party" are asked of each host.
+    "Countries that have never had a host over 45" have no such host at all; but "the ages of hosts
+    without a party" are those of each single host.
     """
-    root, columns = query.root.end, [c for c in query.draft.columns if c not in query.draft.context]
-    shown = set(map(variable_of, columns))
-    if len(shown) != 1 or not isinstance(root, Variable) or query.draft.group:
+    root, columns = (
+        query.root.term,
+        [column for column in query.draft.columns if column not in query.draft.context],
+    )
+    shown_variables = set(map(get_value_variable, columns))
+    if len(shown_variables) != 1 or not isinstance(root, Variable) or query.draft.group_keys:
         return
-    [value] = shown
-    led = [one for one in query.draft.patterns if (one.subject, one.object) == (root, value)]
-    if not led or _tells_apart(query, led[0]) or not _is_asked_alone(query):
+    [value] = shown_variables
+    value_patterns = [
+        triple
+        for triple in query.draft.patterns
+        if (triple.subject, triple.object) == (root, value)
+    ]
+    if (
+        not value_patterns
+        or _has_unique_values(query, value_patterns[0])
+        or not _is_asked_alone(query)
+    ):
         return
-    for at, one in enumerate(query.draft.denied):
-        for group in denied_in(Group((one,))):
+    for index, triple in enumerate(query.draft.negations):
+        for group in list_negated_groups(Group((triple,))):
             if root in set(variables_of(group.elements)):
-                fresh = _Fresh(query, {value})
-                own = fresh.copy(led[0])
-                fresh.known |= {v: v for v in set(variables_of(group.elements)) - {root}}
-                copied = [transform(part, fresh.change) for part in group.elements]
-                query.draft.denied[at] = denied(own, *copied)
+                copier = _VariableCopier(query, {value})
+                value_copy = copier.copy(value_patterns[0])
+                copier.replacements |= {
+                    variable: variable for variable in set(variables_of(group.elements)) - {root}
+                }
+                copies = [transform(element, copier.replace_term) for element in group.elements]
+                query.draft.negations[index] = build_not_exists(value_copy, *copies)
                 query.draft.columns, query.draft.context = columns, []
 
 
-def deny_conditions(query: QueryBuilder) -> None:
-    """Deny what follows on "no" with the condition on it: "no moon larger than 1000 km"."""
-    operator = query.frame.of("not")[0]
-    bounds = [one for one in query.made if one.first > operator.last + 1]
-    if not bounds or _is_new_clause(query, range(operator.last + 1, bounds[0].first)):
+def negate_conditions(query: QueryBuilder) -> None:
+    """Negate what follows "no" with the condition on it: "no moon larger than 1000 km"."""
+    operator = query.operators.get_operators("not")[0]
+    later_operators = [
+        candidate for candidate in query.filters_by_operator if candidate.first > operator.last + 1
+    ]
+    if not later_operators or _is_new_clause(
+        query, range(operator.last + 1, later_operators[0].first)
+    ):
         return
-    if query.draft.denied:
-        query.unknown += Doubt.MISTAKEN  # the condition is on what is denied
-    elif not operator.mask & query.used and _denied_whole(query, operator, query.made[bounds[0]]):
-        query.take(operator.mask, query.search.weight_of(operator.mask))
-        query.gain += Worth.OPERATOR
+    if query.draft.negations:
+        query.unknown += Penalty.WRONG_CLASS  # the condition is on what is denied
+    elif not operator.mask & query.used and _negate_component(
+        query, operator, query.filters_by_operator[later_operators[0]]
+    ):
+        query.consume_words(operator.mask, query.search.sum_weights(operator.mask))
+        query.gain += GainWeight.OPERATOR
         query.notes.append(operator.name)
 
 
-def _is_new_clause(query: QueryBuilder, between: range) -> bool:
-    """Whether a sentence, a conjunction or a verb of the main clause stands between two words."""
-    reading, being = query.reading, query.reading.words.yes_or_no["being"]
-    restrict = reading.words.clauses["restrict"]
+def _is_new_clause(query: QueryBuilder, gap_positions: range) -> bool:
+    """Return whether a new sentence, a conjunction or a main verb stands between two words."""
+    question, being_verbs = query.question, query.question.word_list.yes_or_no["being"]
+    relative_words = question.word_list.clauses["restrict"]
     return (
-        reading.parted(between.start - 1, between.stop)
-        or any(one.first in between for one in query.frame.of("and", "or"))
+        question.has_sentence_break(gap_positions.start - 1, gap_positions.stop)
         or any(
-            reading.folded[at] in being and reading.folded[at - 1] not in restrict for at in between
+            conjunction.first in gap_positions
+            for conjunction in query.operators.get_operators("and", "or")
+        )
+        or any(
+            question.folded_words[position] in being_verbs
+            and question.folded_words[position - 1] not in relative_words
+            for position in gap_positions
         )
     )
 
 
-def _denied_whole(query: QueryBuilder, operator: Operator, filters: Sequence[Filter]) -> bool:
-    """Deny the patterns that hang together with conditions, but for what was named before."""
-    draft, root = query.draft, query.root.end
-    before = query.named_before(operator)
-    kept = {one.end for one in before if isinstance(one.end, Variable)}
-    [bounded, *_] = variables_of(filters[0])
-    patterns = _component(draft.patterns, bounded, kept)
-    inner = set(variables_of(tuple(patterns)))
-    rest = (*draft.columns, *draft.group, *draft.having, *(key for key, _ in draft.order))
-    outer = {root, *variables_of(rest)}
-    ends = {end for one in patterns for end in (one.subject, one.object)}
-    named = [one.end for one in draft.places if one.words and one not in before]
+def _negate_component(query: QueryBuilder, operator: Operator, filters: Sequence[Filter]) -> bool:
+    """Negate the patterns that are connected to conditions, except what was named before."""
+    draft, root = query.draft, query.root.term
+    earlier_vertices = query.find_vertices_before(operator)
+    kept_variables = {
+        element.term for element in earlier_vertices if isinstance(element.term, Variable)
+    }
+    [bound_variable, *_] = variables_of(filters[0])
+    patterns = _find_component(draft.patterns, bound_variable, kept_variables)
+    inner_variables = set(variables_of(tuple(patterns)))
+    outputs = (*draft.columns, *draft.group_keys, *draft.having, *(key for key, _ in draft.order))
+    outer_variables = {root, *variables_of(outputs)}
+    ends = {endpoint for element in patterns for endpoint in (element.subject, element.object)}
+    named_terms = [
+        element.term
+        for element in draft.vertices
+        if element.name_positions and element not in earlier_vertices
+    ]
     for node in query.state.node.walk():
         if node.link is not None and node.link.positions[0] > operator.last:
-            named += filter(None, (draft.constant(node),))
-    whole = ends.issuperset(named)
-    if not whole or not inner & kept or (inner - kept) & outer:
+            named_terms += filter(None, (draft.get_constant(node),))
+    is_complete = ends.issuperset(named_terms)
+    if (
+        not is_complete
+        or not inner_variables & kept_variables
+        or (inner_variables - kept_variables) & outer_variables
+    ):
         return False
-    draft.patterns = [one for one in draft.patterns if one not in patterns]
-    draft.filters = [one for one in draft.filters if one not in filters]
-    draft.denied.append(denied(*patterns, *filters))
+    draft.patterns = [element for element in draft.patterns if element not in patterns]
+    draft.filters = [element for element in draft.filters if element not in filters]
+    draft.negations.append(build_not_exists(*patterns, *filters))
     return True
 
 
 def _is_asked_alone(query: QueryBuilder) -> bool:
-    """Whether the thing is not named between the value that is asked for and the denial.
+    """Return whether the thing is not named between the asked value and the negation.
 
-    "Years in which the type of the race is not a sprint" are those of the other races.
+    "Years in which the type of the race is not a sprint" are the years of the other races.
     """
-    operators = query.frame.of("not")
-    if len(query.projected) != 1 or not operators:
+    operators = query.operators.get_operators("not")
+    if len(query.projections) != 1 or not operators:
         return False
-    asked, last = query.projected[0][0], operators[0].first
-    return asked < last and not any(asked < at < last for at in query.root.words)
+    value_position, negation_position = query.projections[0][0], operators[0].first
+    return value_position < negation_position and not any(
+        value_position < position < negation_position for position in query.root.name_positions
+    )
 
 
-def _opposed(query: QueryBuilder) -> tuple[Filter, Filter] | None:
-    """Two bounds that leave nothing between them, in the order of the question."""
+def _find_opposed_bounds(query: QueryBuilder) -> tuple[Filter, Filter] | None:
+    """Return two bounds with no value between them, in the order of the question."""
     bounds: dict[tuple[Expression, bool], tuple[float, Filter]] = {}
-    for one in query.draft.filters:
-        match one.condition:
-            case Call(sign, (left, Literal() as value)) if sign in (*_LOWER, *_UPPER):
+    for condition_filter in query.draft.filters:
+        match condition_filter.condition:
+            case Call(sign, (operand, Literal() as value)) if sign in (
+                *_LOWER_BOUND_SIGNS,
+                *_UPPER_BOUND_SIGNS,
+            ):
                 try:
                     number = float(value.value)
                 except ValueError:
                     continue
-                lower = sign in _LOWER
-                bounds[left, lower] = number, one
-                other = bounds.get((left, not lower))
-                if other is None:
+                is_lower = sign in _LOWER_BOUND_SIGNS
+                bounds[operand, is_lower] = number, condition_filter
+                opposite = bounds.get((operand, not is_lower))
+                if opposite is None:
                     continue
-                apart = number - other[0] if lower else other[0] - number
-                if apart > 0 or (apart == 0 and not ("=" in sign and _includes(other[1]))):
-                    return other[1], one
+                distance = number - opposite[0] if is_lower else opposite[0] - number
+                if distance > 0 or (
+                    distance == 0 and not ("=" in sign and _is_inclusive(opposite[1]))
+                ):
+                    return opposite[1], condition_filter
     return None
 
 
-def _includes(bound: Filter) -> bool:
-    """Whether a bound is itself within what it bounds."""
+def _is_inclusive(bound: Filter) -> bool:
+    """Return whether a bound includes its own value."""
     return isinstance(bound.condition, Call) and "=" in bound.condition.name
 
 
-def _split(query: QueryBuilder, first: Filter, second: Filter) -> bool:
-    """Move the second of two conditions to a twin; False if nothing could be shared with it."""
+def _split_condition(query: QueryBuilder, first: Filter, second: Filter) -> bool:
+    """Move the second of two conditions to a copied thing; False if nothing could be shared."""
     [variable] = set(variables_of(first)) & set(variables_of(second))
-    shared = _shared(query, variable)
-    if not shared:
+    shared_variables = _find_shared_variables(query, variable)
+    if not shared_variables:
         return False
     query.draft.filters.remove(second)
-    fresh = _Fresh(query, shared)
-    copied = _component(query.draft.patterns, variable, shared)
-    also = [one for one in query.draft.filters if one != first and _is_of(one, copied, shared)]
-    query.draft.patterns += [fresh.copy(one) for one in copied]
-    query.draft.filters += [fresh.copy(one) for one in (*also, second)]
+    copier = _VariableCopier(query, shared_variables)
+    component = _find_component(query.draft.patterns, variable, shared_variables)
+    component_filters = [
+        element
+        for element in query.draft.filters
+        if element != first and _is_on_component(element, component, shared_variables)
+    ]
+    query.draft.patterns += [copier.copy(element) for element in component]
+    query.draft.filters += [copier.copy(element) for element in (*component_filters, second)]
     query.notes.append("twin")
     return True
 
 
-def _second_links(query: QueryBuilder, operator: Operator) -> Iterator[Link]:
-    """The things and values after the "and" of "both … and …" that nothing has taken."""
-    joins = [one for one in query.frame.of("and") if 0 < one.first - operator.last <= 2 * ACROSS]
-    for link in query.linked.of(Kind.ENTITY, Kind.VALUE):
-        if joins and not link.mask & query.used and link.positions[0] > joins[0].last:
+def _iterate_second_links(query: QueryBuilder, operator: Operator) -> Iterator[Link]:
+    """Yield the unused things and values after the "and" of "both … and …"."""
+    conjunctions = [
+        conjunction
+        for conjunction in query.operators.get_operators("and")
+        if 0 < conjunction.first - operator.last <= 2 * MAX_TOKENS_ACROSS
+    ]
+    for link in query.linked.get_links(Kind.ENTITY, Kind.VALUE):
+        if conjunctions and not link.mask & query.used and link.positions[0] > conjunctions[0].last:
             yield link
 
 
-def _doubled(query: QueryBuilder, operator: Operator, link: Link) -> bool:
-    """Add a twin with the second thing where the pattern has the first."""
+def _add_copy(query: QueryBuilder, operator: Operator, link: Link) -> bool:
+    """Add a copy of a component with the second thing in place of the first."""
     text = f"<{link.target}>" if link.kind is Kind.ENTITY else link.target
-    at = query.graph.terms.find(text)
-    if at is None:
+    node_id = query.graph.terms.find(text)
+    if node_id is None:
         return False
-    second = term_of(text)
-    firsts = {
-        term_of(query.graph.terms.text(node.terms[0]))
+    second = parse_term(text)
+    first_terms = {
+        parse_term(query.graph.terms.get_text(node.terms[0]))
         for node in query.state.node.walk()
         if len(node.terms) == 1
         and node.link is not None
         and operator.last < node.link.positions[0] < link.positions[0]
     }
-    for one in query.draft.patterns:
-        first = next((end for end in (one.subject, one.object) if end in firsts), None)
-        if first is None or not _has(query, one, at, inverse=one.subject == first):
+    for triple in query.draft.patterns:
+        first = next(
+            (endpoint for endpoint in (triple.subject, triple.object) if endpoint in first_terms),
+            None,
+        )
+        if first is None or not _can_be_end(
+            query, triple, node_id, inverse=triple.subject == first
+        ):
             continue
-        owner = one.object if one.subject == first else one.subject
-        shared = _shared(query, owner) if isinstance(owner, Variable) else set()
-        if not shared or not isinstance(owner, Variable):
+        owner = triple.object if triple.subject == first else triple.subject
+        shared_variables = (
+            _find_shared_variables(query, owner) if isinstance(owner, Variable) else set()
+        )
+        if not shared_variables or not isinstance(owner, Variable):
             continue
-        fresh = _Fresh(query, shared, {first: second})
-        copied = _component(query.draft.patterns, owner, shared)
-        also = [f for f in query.draft.filters if _is_of(f, copied, shared)]
-        query.draft.patterns += [fresh.copy(part) for part in copied]
-        query.draft.filters += [fresh.copy(part) for part in also]
-        query.take_link(link)
+        copier = _VariableCopier(query, shared_variables, {first: second})
+        component = _find_component(query.draft.patterns, owner, shared_variables)
+        component_filters = [
+            condition_filter
+            for condition_filter in query.draft.filters
+            if _is_on_component(condition_filter, component, shared_variables)
+        ]
+        query.draft.patterns += [copier.copy(element) for element in component]
+        query.draft.filters += [copier.copy(element) for element in component_filters]
+        query.consume_link(link)
         query.unknown += query.state.unknown  # the twin guesses the same steps again
         query.notes.append("twin")
         return True
     return False
 
 
-def _has(query: QueryBuilder, one: Pattern, at: int, *, inverse: bool) -> bool:
-    """Whether a node stands at the same end of a pattern's predicate as the one in it."""
-    number = query.schema.number(predicate_of(one))
-    return number is not None and at in query.graph.ends(number, inverse=not inverse)
+def _can_be_end(query: QueryBuilder, triple: Pattern, node_id: int, *, inverse: bool) -> bool:
+    """Return whether a node can be that end of the predicate of a pattern."""
+    number = query.schema.get_predicate_number(get_predicate(triple))
+    return number is not None and node_id in query.graph.get_ends(number, inverse=not inverse)
 
 
-def _shared(query: QueryBuilder, variable: Variable) -> set[Variable]:
-    """What is shown and is not the thing that a condition is about, nor its own name."""
-    shown = {variable_of(one) for one in query.draft.columns if isinstance(one, Variable)}
-    if len(shown) != len(query.draft.columns) or query.draft.group or variable in shown:
-        return set()
-    owners = {one.subject for one in query.draft.patterns if one.object == variable}
-    if shown & owners:
-        return set()
-    named = {
-        one.object
-        for one in query.draft.patterns
-        if one.subject in {variable, *owners} and _tells_apart(query, one)
+def _find_shared_variables(query: QueryBuilder, variable: Variable) -> set[Variable]:
+    """Return the shown variables, except the thing that a condition is about and its name."""
+    shown_variables = {
+        get_value_variable(element)
+        for element in query.draft.columns
+        if isinstance(element, Variable)
     }
-    return set() if shown <= named else shown - named
+    if (
+        len(shown_variables) != len(query.draft.columns)
+        or query.draft.group_keys
+        or variable in shown_variables
+    ):
+        return set()
+    subjects = {element.subject for element in query.draft.patterns if element.object == variable}
+    if shown_variables & subjects:
+        return set()
+    name_variables = {
+        element.object
+        for element in query.draft.patterns
+        if element.subject in {variable, *subjects} and _has_unique_values(query, element)
+    }
+    return set() if shown_variables <= name_variables else shown_variables - name_variables
 
 
-def _tells_apart(query: QueryBuilder, one: Pattern) -> bool:
-    """Whether no two things share a value of a pattern's predicate: a name, a number."""
-    number = query.schema.number(predicate_of(one))
+def _has_unique_values(query: QueryBuilder, triple: Pattern) -> bool:
+    """Return whether each value of a predicate belongs to a single thing: a name, a number."""
+    number = query.schema.get_predicate_number(get_predicate(triple))
     profile = query.schema.predicates.get(number) if number is not None else None
-    unique = profile is not None and profile.objects == profile.triples
-    return unique or number in query.schema.mixed
+    is_unique = profile is not None and profile.objects == profile.triples
+    return is_unique or number in query.schema.mixed_predicates
 
 
-def _component(
+def _find_component(
     patterns: Sequence[Pattern], start: Variable, shared: set[Variable]
 ) -> list[Pattern]:
-    """The patterns that hang together with a variable without what is shared."""
-    reached: set[Term] = {start}
-    found: dict[Pattern, None] = {}
+    """Return the patterns that are connected to a variable without the shared variables."""
+    reached_terms: set[Term] = {start}
+    component: dict[Pattern, None] = {}
     while True:
-        more = [
-            one
-            for one in patterns
-            if one not in found and reached & ({one.subject, one.object} - shared)
+        connected = [
+            triple
+            for triple in patterns
+            if triple not in component
+            and reached_terms & ({triple.subject, triple.object} - shared)
         ]
-        if not more:
-            return list(found)
-        for one in more:
-            found[one] = None
-            reached |= {end for end in (one.subject, one.object) if isinstance(end, Variable)}
-        reached -= shared
+        if not connected:
+            return list(component)
+        for triple in connected:
+            component[triple] = None
+            reached_terms |= {
+                endpoint
+                for endpoint in (triple.subject, triple.object)
+                if isinstance(endpoint, Variable)
+            }
+        reached_terms -= shared
 
 
-def _is_of(one: Filter, patterns: Iterable[Pattern], shared: set[Variable]) -> bool:
-    """Whether a filter is about a variable of some patterns that is not shared."""
-    held = {end for part in patterns for end in (part.subject, part.object)}
-    return bool((set(variables_of(one)) - shared) & held)
+def _is_on_component(
+    condition_filter: Filter, patterns: Iterable[Pattern], shared: set[Variable]
+) -> bool:
+    """Return whether a filter uses a variable of some patterns that is not shared."""
+    terms = {endpoint for triple in patterns for endpoint in (triple.subject, triple.object)}
+    return bool((set(variables_of(condition_filter)) - shared) & terms)
 
 
-class _Fresh:
-    """Copies of parts of a query with new variables, but for those that are shared."""
+class _VariableCopier:
+    """Copies parts of a query with new variables, except for the shared ones."""
 
     def __init__(
-        self, query: QueryBuilder, shared: set[Variable], instead: dict[Term, Term] | None = None
+        self,
+        query: QueryBuilder,
+        shared_variables: set[Variable],
+        replacements: dict[Term, Term] | None = None,
     ) -> None:
-        self.query, self.known = query, dict(instead or {})
-        self.known |= {one: one for one in shared}
+        self.query, self.replacements = query, dict(replacements or {})
+        self.replacements |= {
+            shared_variable: shared_variable for shared_variable in shared_variables
+        }
 
-    def copy(self, part: _Part) -> _Part:
-        """Return a part with each variable changed for its own new one."""
-        changed: _Part = transform(part, self.change)
-        return changed
+    def copy(self, element: _ElementT) -> _ElementT:
+        """Return an element with each variable replaced by its own new one."""
+        element_copy: _ElementT = transform(element, self.replace_term)
+        return element_copy
 
-    def change(self, node: object) -> object:
-        """Return what takes a term's place."""
+    def replace_term(self, node: object) -> object:
+        """Return the replacement of a term."""
         if not isinstance(node, Variable | NamedNode | BlankNode | Literal):
             return node
-        if isinstance(node, Variable) and node not in self.known:
-            self.known[node] = self.query.draft.variable(self.query.draft.hints[node])
-        return self.known.get(node, node)
+        if isinstance(node, Variable) and node not in self.replacements:
+            self.replacements[node] = self.query.draft.create_variable(self.query.draft.hints[node])
+        return self.replacements.get(node, node)

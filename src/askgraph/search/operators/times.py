@@ -1,7 +1,7 @@
 """Operators on times and units: at, during, now, past, ongoing, lasting, lasted, ages, durations.
 
-A constant is converted into the unit of the data, not the data; only if one predicate's numbers
-have several units are they converted, each by its unit's size.
+A constant is converted into the unit of the data, not the data into the unit of the question. Only
+if the numbers of one predicate have several units is each one scaled by its unit.
 """
 
 from collections.abc import Sequence
@@ -12,31 +12,31 @@ from numpy.typing import NDArray
 from pyoxigraph import Variable
 
 from askgraph.graph.arrays import Ids
-from askgraph.graph.literals import Sort
-from askgraph.graph.measures import Unit, unit_at
+from askgraph.graph.literals import ValueKind
+from askgraph.graph.measures import Unit, match_unit
 from askgraph.index.names import Kind
-from askgraph.search.expand import BESIDE, Node, Worth
+from askgraph.search.expand import MAX_TOKENS_BESIDE, GainWeight, Node
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link
-from askgraph.search.operators.aggregates import count
+from askgraph.search.operators.aggregates import apply_count
 from askgraph.search.operators.query_builder import (
-    DATED,
-    NUMERIC,
-    Place,
+    DATE_SORTS,
+    NUMERIC_SORTS,
+    Attachment,
     QueryBuilder,
     Slot,
-    Spot,
-    day_term,
-    unnamed_spot,
+    Vertex,
+    build_day_term,
+    build_unnamed_attachment,
 )
 from askgraph.search.query_pieces import (
-    aggregate,
-    condition,
-    denied,
-    function_of,
-    number_term,
-    pattern,
-    variable_of,
+    build_aggregate,
+    build_filter,
+    build_not_exists,
+    build_pattern,
+    get_function,
+    get_value_variable,
+    to_number_term,
 )
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator
@@ -45,622 +45,770 @@ from askgraph.sparql import Call, Group, Term, Values
 from askgraph.sparql.elapsed import elapsed
 from askgraph.sparql.vocabulary import XSD_DATE
 
-_NEAR = 5  # a step named so few words before a number is what the number is of
-_OLDEST = 200  # no age that is compared is so great: it is a year, or of what has no age
-_DAY, _YEAR = 86_400.0, 31_557_600.0  # the seconds of units that a duration is asked for in
+_MAX_WORD_DISTANCE = 5  # a step named so few words before a number is what the number is of
+_MAX_AGE_YEARS = 200  # no age that is compared is so great: it is a year, or of what has no age
+_DAY_SECONDS, _YEAR_SECONDS = (
+    86_400.0,
+    31_557_600.0,
+)  # the seconds of units that a duration is asked for in
 
 
 @dataclass(frozen=True, eq=False)
-class Spanned:
-    """A place whose nodes start and end by two predicates (their numbers)."""
+class VertexSpan:
+    """A vertex whose nodes start and end by two predicates.
 
-    place: Place
+    Attributes:
+        vertex: Vertex of the pattern.
+        start: Number of the predicate of the start.
+        end: Number of the predicate of the end.
+        life: Whether the span is a life, from birth to death.
+    """
+
+    vertex: Vertex
     start: int
     end: int
     life: bool = False
 
 
-def number_of(query: QueryBuilder, predicate: int, quantity: Quantity) -> float:
-    """The number of a quantity in the unit of a predicate; as it is if either says none."""
-    own, value = query.schema.unit(predicate), quantity.value or 0.0
-    if quantity.unit is None or own is None or own.dimension != quantity.unit.dimension:
+def convert_quantity(query: QueryBuilder, predicate: int, quantity: Quantity) -> float:
+    """Return a quantity in the unit of a predicate; unchanged if either has no unit."""
+    unit, value = query.schema.get_unit(predicate), quantity.value or 0.0
+    if quantity.unit is None or unit is None or unit.dimension != quantity.unit.dimension:
         return value
-    query.take_tokens(quantity.measured)
-    return quantity.unit.converted(value, own)
+    query.consume_tokens(quantity.positions_with_unit)
+    return quantity.unit.convert(value, unit)
 
 
-def by_dimension(query: QueryBuilder, quantity: Quantity) -> Spot | None:
-    """The only predicate in the pattern whose numbers are of the dimension of a quantity.
+def find_by_dimension(query: QueryBuilder, quantity: Quantity) -> Attachment | None:
+    """Find the only predicate of the pattern whose numbers have the dimension of a quantity.
 
-    None if the words just before name something else in the pattern.
+    Returns None if the words just before the quantity name another predicate of the pattern.
     """
-    lasts = [
+    link_ends = [
         edge.link.positions[-1]
         for node in query.state.node.walk()
         for edge, _ in node.edges
         if edge.link is not None
     ]
-    unit = None if any(0 < quantity.first - last <= _NEAR for last in lasts) else quantity.unit
-    for place in query.draft.places if unit is not None else ():
-        present = query.predicates_at(place) if query.lookups.is_resource(place.node.ids) else []
-        units = {n: query.schema.unit(n) for n in present if query.schema.sort(n) in NUMERIC}
-        fits = [n for n, own in units.items() if own and unit and own.dimension == unit.dimension]
-        if len(fits) == 1:
-            return unnamed_spot(place, fits[0])
+    unit = (
+        None
+        if any(0 < quantity.first - link_end <= _MAX_WORD_DISTANCE for link_end in link_ends)
+        else quantity.unit
+    )
+    for vertex in query.draft.vertices if unit is not None else ():
+        predicates = (
+            query.list_predicates(vertex) if query.lookups.is_resource(vertex.node.ids) else []
+        )
+        units = {
+            predicate: query.schema.get_unit(predicate)
+            for predicate in predicates
+            if query.schema.get_sort(predicate) in NUMERIC_SORTS
+        }
+        matching = [
+            predicate
+            for predicate, predicate_unit in units.items()
+            if predicate_unit and unit and predicate_unit.dimension == unit.dimension
+        ]
+        if len(matching) == 1:
+            return build_unnamed_attachment(vertex, matching[0])
     return None
 
 
-def compared_nodes(query: QueryBuilder, slots: list[Slot], quantity: Quantity, sign: str) -> bool:
-    """Compare a number that stands with its unit at a node of its own; False if none does."""
+def compare_quantity_nodes(
+    query: QueryBuilder, slots: list[Slot], quantity: Quantity, sign: str
+) -> bool:
+    """Compare a number that stands with its unit at a separate node.
+
+    Returns False if no slot leads to such nodes.
+    """
     unit = quantity.unit
     for slot in slots if unit is not None and quantity.value is not None else ():
-        spot = query.spot(slot)
-        if spot is None or spot.inverse:
+        attachment = query.find_attachment(slot)
+        if attachment is None or attachment.inverse:
             continue
-        nodes = query.graph.step(query.ids_at(spot.place), spot.predicate)
-        for value, said, units in query.schema.quantities:
+        nodes = query.graph.step(query.get_vertex_ids(attachment.vertex), attachment.predicate)
+        for value, unit_predicate, units in query.schema.quantity_predicates:
             if not query.lookups.is_resource(nodes):
-                known: dict[int, Unit] = {}
+                unit_by_node: dict[int, Unit] = {}
             else:
-                found = query.graph.step(nodes, said).tolist()
-                known = {at: units[at] for at in found} if all(at in units for at in found) else {}
-            if unit is None or not known or not query.lookups.applies(nodes, value, False):
+                unit_nodes = query.graph.step(nodes, unit_predicate).tolist()
+                unit_by_node = (
+                    {unit_node: units[unit_node] for unit_node in unit_nodes}
+                    if all(unit_node in units for unit_node in unit_nodes)
+                    else {}
+                )
+            if (
+                unit is None
+                or not unit_by_node
+                or not query.lookups.has_predicate(nodes, value, False)
+            ):
                 continue
-            if {one.dimension for one in known.values()} != {unit.dimension}:
+            if {node_unit.dimension for node_unit in unit_by_node.values()} != {unit.dimension}:
                 continue
-            node = Place(query.hang(spot), Node(nodes), 1)
-            number = query.draft.attach(node, value)
-            _bounded(query, (node, number, said), known, quantity, sign)
-            query.use_spot(spot)
+            vertex = Vertex(query.attach(attachment), Node(nodes), 1)
+            number = query.draft.attach_predicate(vertex, value)
+            _bound_quantity_node(
+                query, (vertex, number, unit_predicate), unit_by_node, quantity, sign
+            )
+            query.consume_attachment(attachment)
             return True
     return False
 
 
-def _bounded(
+def _bound_quantity_node(
     query: QueryBuilder,
-    at: tuple[Place, Variable, int],
-    known: dict[int, Unit],
+    target: tuple[Vertex, Variable, int],
+    unit_by_node: dict[int, Unit],
     quantity: Quantity,
     sign: str,
 ) -> None:
-    """Bound a number: in its one unit, else times the size of its unit in that of the quantity."""
-    place, number, said = at
+    """Bound a number in its only unit, or scaled by its unit to that of the quantity."""
+    vertex, number, unit_predicate = target
     unit, value = quantity.unit, quantity.value
     assert unit is not None and value is not None
-    query.take_tokens(quantity.measured)
-    if len(known) == 1:
-        bound = number_term(unit.converted(value, next(iter(known.values()))))
-        query.draft.filters.append(condition(number, sign, bound))
+    query.consume_tokens(quantity.positions_with_unit)
+    if len(unit_by_node) == 1:
+        bound = to_number_term(unit.convert(value, next(iter(unit_by_node.values()))))
+        query.draft.filters.append(build_filter(number, sign, bound))
         return
-    named = query.draft.attach(place, said)
-    factor = query.draft.variable("factor")
+    unit_variable = query.draft.attach_predicate(vertex, unit_predicate)
+    factor = query.draft.create_variable("factor")
     rows = tuple(
-        (query.graph.terms.term(term), number_term(one.converted(1.0, unit)))
-        for term, one in sorted(known.items())
+        (query.graph.terms.get_term(term), to_number_term(node_unit.convert(1.0, unit)))
+        for term, node_unit in sorted(unit_by_node.items())
     )
-    query.draft.given.append(Values((named, factor), rows))
-    scaled = query.draft.compute(f"in {unit.name}", Call("*", (number, factor)))
-    query.draft.filters.append(condition(scaled, sign, number_term(value)))
+    query.draft.value_blocks.append(Values((unit_variable, factor), rows))
+    scaled = query.draft.bind_expression(f"in {unit.name}", Call("*", (number, factor)))
+    query.draft.filters.append(build_filter(scaled, sign, to_number_term(value)))
 
 
-def converted(query: QueryBuilder) -> None:
-    """ "In miles": numbers that are shown, of that dimension, are shown in this unit."""
-    for operator in query.frame.of("in_unit"):
-        unit, draft = query.frame.unit_of(operator), query.draft
-        shown = [(token, _in(query, variable, unit)) for token, variable in query.projected]
+def convert_shown_numbers(query: QueryBuilder) -> None:
+    """Show numbers in the unit that the question asks for: "in miles"."""
+    for operator in query.operators.get_operators("in_unit"):
+        unit, draft = query.operators.get_unit(operator), query.draft
+        projections = [
+            (token, _convert_variable(query, variable, unit))
+            for token, variable in query.projections
+        ]
         columns = [  # the highest, mean … in another unit; counts have none
             column
-            if isinstance(column, Variable) or function_of(column) == "COUNT"
-            else aggregate(function_of(column), _in(query, variable_of(column), unit))
+            if isinstance(column, Variable) or get_function(column) == "COUNT"
+            else build_aggregate(
+                get_function(column), _convert_variable(query, get_value_variable(column), unit)
+            )
             for column in draft.columns
         ]
-        if unit is None or (shown, columns) == (query.projected, draft.columns):
+        if unit is None or (projections, columns) == (query.projections, draft.columns):
             continue
-        query.projected, draft.columns = shown, columns
-        query.take_tokens(operator.positions)
-        query.gain += Worth.OPERATOR
+        query.projections, draft.columns = projections, columns
+        query.consume_tokens(operator.positions)
+        query.gain += GainWeight.OPERATOR
         query.notes.append("in_unit")
 
 
-def _in(query: QueryBuilder, variable: Variable, unit: Unit | None) -> Variable:
-    """A shown number in another unit; itself if that is not known to be possible."""
-    for (_, predicate, inverse), shown in query.draft.attached.items():
-        if shown != variable or inverse:
+def _convert_variable(query: QueryBuilder, variable: Variable, unit: Unit | None) -> Variable:
+    """Return the variable of a number in another unit; the same one if conversion is impossible."""
+    for (_, predicate, inverse), object_variable in query.draft.edge_variables.items():
+        if object_variable != variable or inverse:
             continue
-        own = query.schema.unit(predicate)
-        if unit is None or own is None or own.dimension != unit.dimension or own == unit:
+        data_unit = query.schema.get_unit(predicate)
+        if (
+            unit is None
+            or data_unit is None
+            or data_unit.dimension != unit.dimension
+            or data_unit == unit
+        ):
             continue
-        factor = float(f"{own.factor / unit.factor:.12g}")
-        offset = float(f"{(own.offset - unit.offset) / unit.factor:.12g}")
-        scaled = Call("*", (variable, number_term(factor)))
+        factor = float(f"{data_unit.factor / unit.factor:.12g}")
+        offset = float(f"{(data_unit.offset - unit.offset) / unit.factor:.12g}")
+        scaled = Call("*", (variable, to_number_term(factor)))
         hint = f"{query.draft.hints[variable]} in {unit.name}"
-        moved = Call("+", (scaled, number_term(offset))) if offset else scaled
-        return query.draft.compute(hint, moved)
+        shifted = Call("+", (scaled, to_number_term(offset))) if offset else scaled
+        return query.draft.bind_expression(hint, shifted)
     return variable
 
 
-def age(query: QueryBuilder, operator: Operator) -> Variable | None:
-    """The variable of the whole years from the birth or start of something to another date.
+def bind_age(query: QueryBuilder, operator: Operator) -> Variable | None:
+    """Bind the age of something in whole years, from its birth or start to another date.
 
-    That is the date that words after "when" name, or the last day of the time that the question
-    says ("in 2000"), else its death or end, else today.
+    The other date is the one that words after "when" name, or the last day of the time in the
+    question ("in 2000"), else its death or end, else today.
     """
     measure = operator.measure
-    dates = measure.dates if measure is not None else ()
-    start = query.by_words(dates, (Sort.DATE, Sort.YEAR), named=True)
-    if start is None:
+    dates = measure.date_names if measure is not None else ()
+    birth = query.find_by_words(dates, (ValueKind.DATE, ValueKind.YEAR), require_name=True)
+    if birth is None:
         return None
-    born = query.hang(start)
-    until, number = (
-        _then(query, operator) or _at_time(query, operator, start) or _ended(query, start)
+    birth_variable = query.attach(birth)
+    end_term, number = (
+        _find_date_after_when(query, operator)
+        or _find_stated_time(query, operator, birth)
+        or _find_end(query, birth)
     )
-    sorts = [query.schema.sort(one) for one in (start.predicate, number) if one is not None]
-    unit = "calendar years" if Sort.YEAR in sorts else "years"  # if either is a mere year
-    return query.draft.compute("age", elapsed(unit, born, until))
+    sorts = [
+        query.schema.get_sort(predicate)
+        for predicate in (birth.predicate, number)
+        if predicate is not None
+    ]
+    unit = "calendar years" if ValueKind.YEAR in sorts else "years"  # if either is a mere year
+    return query.draft.bind_expression("age", elapsed(unit, birth_variable, end_term))
 
 
-def lasting(query: QueryBuilder, operator: Operator) -> bool:
-    """ "How many days did X last": the time from its start to its end; else it is a count."""
-    word = query.reading.tokens[operator.last].folded
-    unit = unit_at((word,), 0)
+def apply_lasting(query: QueryBuilder, operator: Operator) -> bool:
+    """Show the time from start to end ("how many days did X last"); else count."""
+    word = query.question.tokens[operator.last].folded
+    unit = match_unit((word,), 0)
     size = unit[0].factor if unit is not None else None
-    name = {_DAY: "days", _YEAR: "years", None: "months"}.get(size, "days")
-    return duration(query, operator, name) or count(query, operator)
+    name = {_DAY_SECONDS: "days", _YEAR_SECONDS: "years", None: "months"}.get(size, "days")
+    return show_duration(query, operator, name) or apply_count(query, operator)
 
 
-def duration(query: QueryBuilder, operator: Operator, unit: str = "days") -> bool:
+def show_duration(query: QueryBuilder, operator: Operator, unit: str = "days") -> bool:
     """Show the time from the start to the end of what the pattern is about, or to today.
 
-    If some of it has ended, only that counts.
+    If some of the things have ended, only those count.
     """
-    one = spanned(query, named=True, constant=True)
-    if one is None:
+    span = find_span(query, allow_named=True, allow_constants=True)
+    if span is None:
         return False
-    query.projected.append((operator.first, passed(query, one, unit)))
+    query.projections.append((operator.first, bind_duration(query, span, unit)))
     return True
 
 
-def passed(query: QueryBuilder, one: Spanned, unit: str = "days") -> Variable:
-    """Return the variable of the time from the start to the end of something, or to today."""
-    start = query.hang(unnamed_spot(one.place, one.start))
-    end: Term = day_term(query.frame.today, XSD_DATE)
-    if query.lookups.applies(query.ids_at(one.place), one.end, False):
-        end = query.hang(unnamed_spot(one.place, one.end))
-    sorts = {query.schema.sort(one.start), query.schema.sort(one.end)}
-    unit = "calendar years" if Sort.YEAR in sorts else unit
+def bind_duration(query: QueryBuilder, span: VertexSpan, unit: str = "days") -> Variable:
+    """Bind the time from the start to the end of something, or to today."""
+    start = query.attach(build_unnamed_attachment(span.vertex, span.start))
+    end: Term = build_day_term(query.operators.today, XSD_DATE)
+    if query.lookups.has_predicate(query.get_vertex_ids(span.vertex), span.end, False):
+        end = query.attach(build_unnamed_attachment(span.vertex, span.end))
+    sorts = {query.schema.get_sort(span.start), query.schema.get_sort(span.end)}
+    unit = "calendar years" if ValueKind.YEAR in sorts else unit
     query.notes.append("elapsed")
-    return query.draft.compute(f"{unit.split()[-1]} passed", elapsed(unit, start, end))
+    return query.draft.bind_expression(f"{unit.split()[-1]} passed", elapsed(unit, start, end))
 
 
-def _ended(query: QueryBuilder, start: Spot) -> tuple[Term, int | None]:
-    """The end of what started, today if it has none; its variable and predicate."""
-    ids = query.ids_at(start.place)
-    today = day_term(query.frame.today, XSD_DATE)
+def _find_end(query: QueryBuilder, start: Attachment) -> tuple[Term, int | None]:
+    """Return the end of what started, or today, with the predicate of the end."""
+    ids = query.get_vertex_ids(start.vertex)
+    today = build_day_term(query.operators.today, XSD_DATE)
     for first, end, _ in query.schema.spans:
         if first != start.predicate:
             continue
-        bearers = query.graph.bearers(ids, end)
+        bearers = query.graph.select_sources(ids, end)
         if len(bearers) == len(ids):
-            return query.hang(unnamed_spot(start.place, end)), end
+            return query.attach(build_unnamed_attachment(start.vertex, end)), end
         if len(bearers):
-            ended = query.draft.beside(start.place.end, end)
-            query.draft.optional.append(Group((ended,)))
-            return query.draft.compute("until", Call("COALESCE", (ended.object, today))), end
+            end_triple = query.draft.build_new_edge(start.vertex.term, end)
+            query.draft.optionals.append(Group((end_triple,)))
+            return query.draft.bind_expression(
+                "until", Call("COALESCE", (end_triple.object, today))
+            ), end
     return today, None
 
 
-def _then(query: QueryBuilder, operator: Operator) -> tuple[Term, int | None] | None:
-    """The date that the words after "when" name, at the pattern or at another thing."""
-    opened = _after_when(query, operator)
-    if opened is None:
-        return None
-    later = [slot for slot in query.slots if slot.first >= opened and query.is_left(slot)]
-    return _of_thing(query, opened, later) or _of_pattern(query, later)
-
-
-def _at_time(
-    query: QueryBuilder, operator: Operator, start: Spot
+def _find_date_after_when(
+    query: QueryBuilder, operator: Operator
 ) -> tuple[Term, int | None] | None:
-    """The last day of the time said, of those that had not ended before it."""
-    said = {operator.first for operator in query.frame.of("at")}
-    quantity = next((one for one in query.reading.quantities if one.first in said), None)
+    """Return the date that the words after "when" name, in the pattern or at another thing."""
+    clause_start = _find_when_clause(query, operator)
+    if clause_start is None:
+        return None
+    later_slots = [
+        slot for slot in query.slots if slot.first >= clause_start and query.is_unused(slot)
+    ]
+    return _find_entity_date(query, clause_start, later_slots) or _find_pattern_date(
+        query, later_slots
+    )
+
+
+def _find_stated_time(
+    query: QueryBuilder, operator: Operator, start: Attachment
+) -> tuple[Term, int | None] | None:
+    """Return the last day of the time in the question, for things that had not ended before it."""
+    time_positions = {operator.first for operator in query.operators.get_operators("at")}
+    quantity = next(
+        (span for span in query.question.quantities if span.first in time_positions), None
+    )
     if quantity is None or quantity.days is None:
         return None
     for first, end, life in query.schema.spans:
         if first == start.predicate:
-            one = Spanned(start.place, first, end, life)
-            if not overlapping(query, one, *quantity.days):
+            span = VertexSpan(start.vertex, first, end, life)
+            if not require_overlap(query, span, *quantity.days):
                 return None
     if quantity.first < operator.first:
-        query.take_quantity(quantity)
+        query.consume_quantity(quantity)
     query.notes.append("age_then")
-    datatype = query.schema.datatype(start.predicate)
-    return day_term(quantity.days[1], datatype), start.predicate
+    datatype = query.schema.get_datatype(start.predicate)
+    return build_day_term(quantity.days[1], datatype), start.predicate
 
 
-def _after_when(query: QueryBuilder, operator: Operator) -> int | None:
-    """Where the part after "when" starts."""
-    words = [token.folded for token in query.reading.tokens]
-    for at in range(operator.last + 1, len(words)):
-        for phrase in query.reading.words.times["when"]:
-            if tuple(words[at : at + len(phrase)]) == phrase:
-                return at + len(phrase)
+def _find_when_clause(query: QueryBuilder, operator: Operator) -> int | None:
+    """Return the position of the first word after "when"."""
+    words = [token.folded for token in query.question.tokens]
+    for position in range(operator.last + 1, len(words)):
+        for phrase in query.question.word_list.time_phrases["when"]:
+            if tuple(words[position : position + len(phrase)]) == phrase:
+                return position + len(phrase)
     return None
 
 
-def _of_pattern(query: QueryBuilder, slots: list[Slot]) -> tuple[Term, int | None] | None:
+def _find_pattern_date(query: QueryBuilder, slots: list[Slot]) -> tuple[Term, int | None] | None:
     for slot in slots:
-        spot = query.spot(slot, sorts=DATED)
-        if spot is not None:
-            query.use_spot(spot)
-            return query.hang(spot), spot.predicate
+        attachment = query.find_attachment(slot, sorts=DATE_SORTS)
+        if attachment is not None:
+            query.consume_attachment(attachment)
+            return query.attach(attachment), attachment.predicate
     return None
 
 
-def _of_thing(
-    query: QueryBuilder, opened: int, slots: list[Slot]
+def _find_entity_date(
+    query: QueryBuilder, clause_start: int, slots: list[Slot]
 ) -> tuple[Term, int | None] | None:
-    """The date of a thing named after "when": that which words name, else its start or only one."""
-    for link in query.linked.of(Kind.ENTITY, Kind.VALUE):
-        if link.positions[0] < opened or not query.search.gain(link, query.used):
+    """Return the date of a thing named after "when": the named one, else its start or only date."""
+    for link in query.linked.get_links(Kind.ENTITY, Kind.VALUE):
+        if link.positions[0] < clause_start or not query.search.compute_gain(link, query.used):
             continue
-        event = query.lookups.thing_of(link)
-        present = _dates_at(query, event) if event is not None else []
-        named = [
-            (slot, one, number)
+        event = query.lookups.find_entity(link)
+        date_predicates = _list_date_predicates(query, event) if event is not None else []
+        named_dates = [
+            (slot, slot_link, number)
             for slot in slots
-            for one in slot.links
-            if (number := query.schema.number(one.target)) in present
+            for slot_link in slot.links
+            if (number := query.schema.get_predicate_number(slot_link.target)) in date_predicates
         ]
-        starts = [start for start, _, _ in query.schema.spans if start in present]
-        if event is None or not present:
+        starts = [start for start, _, _ in query.schema.spans if start in date_predicates]
+        if event is None or not date_predicates:
             continue
-        chosen = named[0][2] if named else (*starts, *present)[0]
-        if named:
-            query.use(named[0][0], named[0][1])
-        dated = query.draft.beside(query.graph.terms.term(event), chosen)
-        query.draft.patterns.append(dated)
-        query.take_link(link)
-        return dated.object, chosen
+        predicate = named_dates[0][2] if named_dates else (*starts, *date_predicates)[0]
+        if named_dates:
+            query.consume_slot(named_dates[0][0], named_dates[0][1])
+        date_triple = query.draft.build_new_edge(query.graph.terms.get_term(event), predicate)
+        query.draft.patterns.append(date_triple)
+        query.consume_link(link)
+        return date_triple.object, predicate
     return None
 
 
-def _dates_at(query: QueryBuilder, node: int) -> list[int]:
-    present = query.graph.predicates_of(np.array([node], dtype=np.int32))[0].tolist()
-    return [number for number in present if query.schema.sort(number) in (Sort.DATE, Sort.YEAR)]
+def _list_date_predicates(query: QueryBuilder, node: int) -> list[int]:
+    predicates = query.graph.count_predicates(np.array([node], dtype=np.int32))[0].tolist()
+    return [
+        number
+        for number in predicates
+        if query.schema.get_sort(number) in (ValueKind.DATE, ValueKind.YEAR)
+    ]
 
 
-def says(schema: Schema, predicate: int, words: Sequence[str]) -> bool:
-    """Whether a predicate's name holds one of some words."""
-    own = schema.words(predicate)
-    return any(word in own for word in words)
+def has_name_word(schema: Schema, predicate: int, words: Sequence[str]) -> bool:
+    """Return whether the name of a predicate holds one of some words."""
+    name_words = schema.get_name_stems(predicate)
+    return any(word in name_words for word in words)
 
 
-def is_dated(schema: Schema, predicate: int, measure: Measure | None) -> bool:
-    """Whether a value tells a time, by its sort or by its name: the later, the younger.
+def is_time_value(schema: Schema, predicate: int, measure: Measure | None) -> bool:
+    """Return whether a value is a time, by its sort or name: the later, the younger.
 
-    A year may be a mere number; of a number that is called an age the name decides.
+    A year may be a plain number; for a number that is called an age the name decides.
     """
-    if schema.sort(predicate) in DATED:
+    if schema.get_sort(predicate) in DATE_SORTS:
         return True
-    named = measure is not None and says(schema, predicate, measure.dates)
-    return named and measure is not None and not says(schema, predicate, measure.measures)
+    has_date_name = measure is not None and has_name_word(schema, predicate, measure.date_names)
+    return (
+        has_date_name
+        and measure is not None
+        and not has_name_word(schema, predicate, measure.property_names)
+    )
 
 
-def compared_age(query: QueryBuilder, operator: Operator, years: float, sign: str) -> bool:
-    """ "Younger than 30": a condition on the age."""
-    variable = age(query, operator) if years < _OLDEST else None
+def compare_age(query: QueryBuilder, operator: Operator, years: float, sign: str) -> bool:
+    """Add a condition on the age: "younger than 30"."""
+    variable = bind_age(query, operator) if years < _MAX_AGE_YEARS else None
     if variable is None:
         return False
-    query.draft.filters.append(condition(variable, sign, number_term(years)))
+    query.draft.filters.append(build_filter(variable, sign, to_number_term(years)))
     return True
 
 
-_NOTED = frozenset(("at", "now", "past", "during", "between"))
+_TIME_OPERATORS = frozenset(("at", "now", "past", "during", "between"))
 
 
-def at(query: QueryBuilder, operator: Operator) -> bool:
-    """ "In 1995": what had started and not ended then, if no word asks for the start itself."""
-    quantity = next(q for q in query.reading.quantities if q.first == operator.first)
-    one = asked_span(query)
-    if one is None and "age_then" in query.notes:
+def apply_at(query: QueryBuilder, operator: Operator) -> bool:
+    """Keep what had started and not ended at a time ("in 1995").
+
+    Does nothing if words ask for the start itself.
+    """
+    quantity = next(
+        candidate for candidate in query.question.quantities if candidate.first == operator.first
+    )
+    span = find_asked_span(query)
+    if span is None and "age_then" in query.notes:
         return True
-    if one is None or quantity.days is None or is_point(query, one, quantity):
+    if span is None or quantity.days is None or is_endpoint_named(query, span, quantity):
         return False
-    return overlapping(query, one, *quantity.days)
+    return require_overlap(query, span, *quantity.days)
 
 
-def now(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Currently", "still": what has not ended; else the latest of dated statements."""
-    one = asked_span(query, named=True, operator=operator)
-    if one is not None and unfinished(query, one):
-        if one.life:
-            query.take_tokens(alive_words(query))
+def apply_now(query: QueryBuilder, operator: Operator) -> bool:
+    """Keep what has not ended ("currently", "still"); else the latest of dated statements."""
+    span = find_asked_span(query, allow_named=True, operator=operator)
+    if span is not None and require_unfinished(query, span):
+        if span.life:
+            query.consume_tokens(find_life_words(query))
         return True
     # The statement without a name that no other of the same thing is later than.
-    for place in query.draft.places:
-        if not isinstance(place.end, Variable) or not query.schema.is_nameless(place.node.ids):
+    for vertex in query.draft.vertices:
+        if not isinstance(vertex.term, Variable) or not query.schema.is_nameless(vertex.node.ids):
             continue
         dates = [
             number
             for iri in query.schema.times.dates
-            if (number := query.schema.number(iri)) is not None
-            and query.lookups.applies(place.node.ids, number, False)
+            if (number := query.schema.get_predicate_number(iri)) is not None
+            and query.lookups.has_predicate(vertex.node.ids, number, False)
         ]
         if not dates:
             continue
-        leading = next((p for p in query.draft.patterns if p.object == place.end), None)
-        if leading is None:
+        leading_triple = next(
+            (triple for triple in query.draft.patterns if triple.object == vertex.term), None
+        )
+        if leading_triple is None:
             continue
-        date = query.hang(unnamed_spot(place, dates[0]))
-        other = query.draft.variable("other " + query.draft.hints[place.end])
-        later = query.draft.variable("later " + query.draft.hints[date])
-        iri = query.graph.iri_of(dates[0])
-        patterns = (replace(leading, object=other), pattern(other, iri, later))
-        query.draft.denied.append(denied(*patterns, condition(later, ">", date)))
+        date_variable = query.attach(build_unnamed_attachment(vertex, dates[0]))
+        other_statement = query.draft.create_variable("other " + query.draft.hints[vertex.term])
+        later_date = query.draft.create_variable("later " + query.draft.hints[date_variable])
+        iri = query.graph.get_predicate_iri(dates[0])
+        patterns = (
+            replace(leading_triple, object=other_statement),
+            build_pattern(other_statement, iri, later_date),
+        )
+        query.draft.negations.append(
+            build_not_exists(*patterns, build_filter(later_date, ">", date_variable))
+        )
         return True
     return False
 
 
-def past(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Former": what has ended."""
-    one = asked_span(query, named=True, operator=operator)
-    return one is not None and over(query, one)
+def apply_past(query: QueryBuilder, operator: Operator) -> bool:
+    """Keep what has ended: "former"."""
+    span = find_asked_span(query, allow_named=True, operator=operator)
+    return span is not None and require_finished(query, span)
 
 
-def ongoing(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Active", "in office": said of a time that other words give, else of today."""
-    if _NOTED & set(query.notes):
+def apply_ongoing(query: QueryBuilder, operator: Operator) -> bool:
+    """Apply "active" or "in office" to the time that other words give, else to today."""
+    if _TIME_OPERATORS & set(query.notes):
         return True
-    if query.frame.of(*_NOTED, "before", "after"):
+    if query.operators.get_operators(*_TIME_OPERATORS, "before", "after"):
         return False
-    return now(query, operator)
+    return apply_now(query, operator)
 
 
-def lasted(query: QueryBuilder, operator: Operator) -> bool:
-    """ "Last": the verb of "how long did it last"."""
+def apply_lasted(query: QueryBuilder, operator: Operator) -> bool:
+    """Use the verb of "how long did it last"."""
     return "elapsed" in query.notes
 
 
-def during(query: QueryBuilder, operator: Operator) -> bool:
-    """ "During X": at the time between the start and the end of a thing that X names."""
-    for link in query.linked.of(Kind.ENTITY, Kind.VALUE):
-        near = 0 < link.positions[0] - operator.last <= BESIDE
-        if near and query.search.gain(link, query.used) and _during(query, link):
-            query.take_link(link)
+def apply_during(query: QueryBuilder, operator: Operator) -> bool:
+    """Keep what happened between the start and the end of a thing: "during X"."""
+    for link in query.linked.get_links(Kind.ENTITY, Kind.VALUE):
+        is_near = 0 < link.positions[0] - operator.last <= MAX_TOKENS_BESIDE
+        if (
+            is_near
+            and query.search.compute_gain(link, query.used)
+            and _restrict_to_event(query, link)
+        ):
+            query.consume_link(link)
             return True
     return False
 
 
-def _during(query: QueryBuilder, link: Link) -> bool:
-    """Put what the pattern is about into the time of a thing: its span, or its one date."""
-    event = query.lookups.thing_of(link)
+def _restrict_to_event(query: QueryBuilder, link: Link) -> bool:
+    """Restrict the pattern to the time of an event: its span, or its only date."""
+    event = query.lookups.find_entity(link)
     if event is None:
         return False
     node = np.array([event], dtype=np.int32)
-    dates = _event_dates(query, node)
+    dates = _find_event_dates(query, node)
     if dates is None:
         return False
     first, last = dates
-    subject, draft = query.graph.terms.term(event), query.draft
-    if _point_during(query, subject, first, last):
+    subject, draft = query.graph.terms.get_term(event), query.draft
+    if _restrict_date_to_event(query, subject, first, last):
         return True
-    one = spanned(query, named=True)
-    if one is None or query.schema.datatype(one.start) != query.schema.datatype(first):
+    span = find_span(query, allow_named=True)
+    if span is None or query.schema.get_datatype(span.start) != query.schema.get_datatype(first):
         return False
-    low = float(days_of(query, node, first, np.nan)[0])
-    high = float(days_of(query, node, last, low)[0])
-    ids = query.ids_at(one.place)
-    starts = days_of(query, ids, one.start, np.inf)
-    ends = days_of(query, ids, one.end, np.inf)
-    kept = ids[(starts <= high) & (ends >= low)]
-    if not len(kept):
+    low = float(get_days(query, node, first, np.nan)[0])
+    high = float(get_days(query, node, last, low)[0])
+    ids = query.get_vertex_ids(span.vertex)
+    starts = get_days(query, ids, span.start, np.inf)
+    ends = get_days(query, ids, span.end, np.inf)
+    matching_ids = ids[(starts <= high) & (ends >= low)]
+    if not len(matching_ids):
         return False
-    opens, closes = _bounds(query, subject, first, last)
-    start = query.hang(unnamed_spot(one.place, one.start))
-    draft.filters.append(condition(start, "<=", closes))
-    ended = draft.beside(one.place.end, one.end)
-    draft.denied.append(denied(ended, condition(variable_of(ended.object), "<", opens)))
-    query.keep(one.place, kept)
+    event_start, event_end = _add_event_dates(query, subject, first, last)
+    start = query.attach(build_unnamed_attachment(span.vertex, span.start))
+    draft.filters.append(build_filter(start, "<=", event_end))
+    end_triple = draft.build_new_edge(span.vertex.term, span.end)
+    draft.negations.append(
+        build_not_exists(
+            end_triple, build_filter(get_value_variable(end_triple.object), "<", event_start)
+        )
+    )
+    query.narrow_vertex(span.vertex, matching_ids)
     return True
 
 
-def _point_during(query: QueryBuilder, subject: Term, first: int, last: int) -> bool:
-    """ "Launched during X": the date that words name lies in the time of X."""
-    datatype = query.schema.datatype(first)
+def _restrict_date_to_event(query: QueryBuilder, subject: Term, first: int, last: int) -> bool:
+    """Restrict the date that words name to the time of an event: "launched during X"."""
+    datatype = query.schema.get_datatype(first)
     for slot in query.slots:
-        spot = query.spot(slot, sorts=DATED) if query.is_left(slot) else None
-        if spot is None or query.schema.datatype(spot.predicate) != datatype:
+        attachment = (
+            query.find_attachment(slot, sorts=DATE_SORTS) if query.is_unused(slot) else None
+        )
+        if attachment is None or query.schema.get_datatype(attachment.predicate) != datatype:
             continue
-        opens, closes = _bounds(query, subject, first, last)
-        date = query.take_spot(spot)
-        query.draft.filters += [condition(date, ">=", opens), condition(date, "<=", closes)]
+        event_start, event_end = _add_event_dates(query, subject, first, last)
+        date = query.attach_and_consume(attachment)
+        query.draft.filters += [
+            build_filter(date, ">=", event_start),
+            build_filter(date, "<=", event_end),
+        ]
         return True
     return False
 
 
-def _bounds(query: QueryBuilder, subject: Term, first: int, last: int) -> tuple[Variable, Variable]:
-    """The variables of an event's start and end; the same one if it has a single date."""
-    found = []
+def _add_event_dates(
+    query: QueryBuilder, subject: Term, first: int, last: int
+) -> tuple[Variable, Variable]:
+    """Add the start and end of an event; return their variables, the same for a single date."""
+    variables = []
     for number in dict.fromkeys((first, last)):
-        query.draft.patterns.append(query.draft.beside(subject, number))
-        found.append(variable_of(query.draft.patterns[-1].object))
-    return found[0], found[-1]
+        query.draft.patterns.append(query.draft.build_new_edge(subject, number))
+        variables.append(get_value_variable(query.draft.patterns[-1].object))
+    return variables[0], variables[-1]
 
 
-def _event_dates(query: QueryBuilder, node: Ids) -> tuple[int, int] | None:
-    """The predicates of an event's start and end: a span that it has whole, or its one date."""
+def _find_event_dates(query: QueryBuilder, node: Ids) -> tuple[int, int] | None:
+    """Return the predicates of an event's start and end: a complete span, or its only date."""
     for start, end, _ in query.schema.spans:
         if all(len(query.graph.step(node, number)) for number in (start, end)):
             return start, end
-    present = query.graph.predicates_of(node)[0].tolist()
-    dated = [n for n in present if query.schema.sort(n) in (Sort.DATE, Sort.YEAR)]
-    return (dated[0], dated[0]) if len(dated) == 1 else None
+    predicates = query.graph.count_predicates(node)[0].tolist()
+    date_predicates = [
+        predicate
+        for predicate in predicates
+        if query.schema.get_sort(predicate) in (ValueKind.DATE, ValueKind.YEAR)
+    ]
+    return (date_predicates[0], date_predicates[0]) if len(date_predicates) == 1 else None
 
 
-_FAR = float("inf")
-_NAMED, _NAMED_NEAR = 0.6, 0.4
-"""Words that fit a start or an end so well name it; right before the time, so well."""
-_APART = 0.1  # words that fit a start and an end as nearly as this name neither of the two
-_BESIDE_TIME = 2  # words so near before a time are about it
+_UNKNOWN_DAY = float("inf")
+_MIN_NAME_SCORE, _MIN_NEARBY_NAME_SCORE = 0.6, 0.4
+"""Minimum score of words that name a start or an end; lower for words right before the time."""
+_MIN_SCORE_DIFFERENCE = (
+    0.1  # words that fit a start and an end as nearly as this name neither of the two
+)
+_MAX_TIME_WORD_DISTANCE = 2  # words so near before a time are about it
 
 
-def spanned(
-    query: QueryBuilder, *, named: bool, life: bool = False, constant: bool = False
-) -> Spanned | None:
-    """Return where in the pattern something starts and ends; relations without a name go first.
+def find_span(
+    query: QueryBuilder,
+    *,
+    allow_named: bool,
+    allow_lives: bool = False,
+    allow_constants: bool = False,
+) -> VertexSpan | None:
+    """Find the vertex that starts and ends; relations without a name come first.
 
-    Things with a name only count if `named`, and their lives if `life`; a thing that the question
-    names itself if `constant`.
+    Args:
+        allow_named: Whether things with a name count.
+        allow_lives: Whether lives count.
+        allow_constants: Whether things that the question names count.
     """
-    found: list[tuple[int, int, int, Spanned]] = []
+    ranked_spans: list[tuple[int, int, int, VertexSpan]] = []
     for number, (start, end, is_life) in enumerate(query.schema.spans):
-        for place in query.draft.places:
-            if (is_life and not life) or not (constant or isinstance(place.end, Variable)):
+        for vertex in query.draft.vertices:
+            if (is_life and not allow_lives) or not (
+                allow_constants or isinstance(vertex.term, Variable)
+            ):
                 continue
-            ids = place.node.ids
-            if not query.lookups.is_resource(ids) or not query.lookups.applies(ids, start, False):
+            ids = vertex.node.ids
+            if not query.lookups.is_resource(ids) or not query.lookups.has_predicate(
+                ids, start, False
+            ):
                 continue
-            nameless = query.schema.is_nameless(ids)
-            if nameless or named:
-                one = Spanned(place, start, end, is_life)
-                found.append((not nameless, place.below, number, one))
-    return min(found, key=lambda one: one[:3])[3] if found else None
+            is_nameless = query.schema.is_nameless(ids)
+            if is_nameless or allow_named:
+                entry = VertexSpan(vertex, start, end, is_life)
+                ranked_spans.append((not is_nameless, vertex.depth, number, entry))
+    return min(ranked_spans, key=lambda entry: entry[:3])[3] if ranked_spans else None
 
 
-def asked_span(
-    query: QueryBuilder, *, named: bool = False, operator: Operator | None = None
-) -> Spanned | None:
-    """Return the span that words of time are about.
+def find_asked_span(
+    query: QueryBuilder, *, allow_named: bool = False, operator: Operator | None = None
+) -> VertexSpan | None:
+    """Find the span that words of time are about.
 
     Things with a name count if other words say that they go on ("active", "alive").
     """
-    said = query.frame.of("ongoing", *(("now", "past") if named else ()))
-    operators = (*said, operator) if operator is not None else said
-    at = {at for one in operators for at in one.positions}
-    alive = set(alive_words(query))
-    apart = operator is not None and operator.name == "now"  # "leben noch", "lebt sie noch"
-    life = bool(alive if apart else alive & at)
-    return spanned(query, named=named or bool(said), life=life)
-
-
-def alive_words(query: QueryBuilder) -> list[int]:
-    """The tokens that speak of a life: "alive", "leben"."""
-    words = {phrase[0] for phrase in query.reading.words.times["alive"]}
-    return [at for at, token in enumerate(query.reading.tokens) if token.folded in words]
-
-
-def is_point(query: QueryBuilder, one: Spanned, quantity: Quantity) -> bool:
-    """Return whether words name the start or the end, not both: "started in 1995".
-
-    Words that stand right before the time may name those of something else in the pattern.
-    """
-    near = [slot for slot in query.slots if 0 < quantity.first - slot.last <= _BESIDE_TIME]
-    return _names_one(query, query.slots, (one.start, one.end), _NAMED) or any(
-        _names_one(query, near, span[:2], _NAMED_NEAR) for span in query.schema.spans
+    state_operators = query.operators.get_operators(
+        "ongoing", *(("now", "past") if allow_named else ())
+    )
+    operators = (*state_operators, operator) if operator is not None else state_operators
+    operator_positions = {
+        operator_positions
+        for state_operator in operators
+        for operator_positions in state_operator.positions
+    }
+    life_positions = set(find_life_words(query))
+    is_now = operator is not None and operator.name == "now"  # "leben noch", "lebt sie noch"
+    allow_lives = bool(life_positions if is_now else life_positions & operator_positions)
+    return find_span(
+        query, allow_named=allow_named or bool(state_operators), allow_lives=allow_lives
     )
 
 
-def _names_one(
-    query: QueryBuilder, slots: Sequence[Slot], span: tuple[int, int], at_least: float
+def find_life_words(query: QueryBuilder) -> list[int]:
+    """Return the positions of words that speak of a life: "alive", "leben"."""
+    words = {phrase[0] for phrase in query.question.word_list.time_phrases["alive"]}
+    return [
+        position for position, token in enumerate(query.question.tokens) if token.folded in words
+    ]
+
+
+def is_endpoint_named(query: QueryBuilder, vertex_span: VertexSpan, quantity: Quantity) -> bool:
+    """Return whether words name the start or the end, not both: "started in 1995".
+
+    Words right before the time may name the start or end of something else in the pattern.
+    """
+    nearby_slots = [
+        slot for slot in query.slots if 0 < quantity.first - slot.last <= _MAX_TIME_WORD_DISTANCE
+    ]
+    return _is_single_end_named(
+        query, query.slots, (vertex_span.start, vertex_span.end), _MIN_NAME_SCORE
+    ) or any(
+        _is_single_end_named(query, nearby_slots, span[:2], _MIN_NEARBY_NAME_SCORE)
+        for span in query.schema.spans
+    )
+
+
+def _is_single_end_named(
+    query: QueryBuilder, slots: Sequence[Slot], span: tuple[int, int], min_score: float
 ) -> bool:
-    start, end = (query.graph.iri_of(number) for number in span)
+    start, end = (query.graph.get_predicate_iri(number) for number in span)
     for slot in slots:
-        first, last = _fit(slot, start), _fit(slot, end)
-        if max(first, last) >= at_least and abs(first - last) > _APART:
+        first, last = _score_slot(slot, start), _score_slot(slot, end)
+        if max(first, last) >= min_score and abs(first - last) > _MIN_SCORE_DIFFERENCE:
             return True
     return False
 
 
-def _take_names(query: QueryBuilder, one: Spanned) -> None:
-    """Words that name the start and the end alike name the time between: "in service"."""
-    start, end = (query.graph.iri_of(number) for number in (one.start, one.end))
+def _consume_span_names(query: QueryBuilder, span: VertexSpan) -> None:
+    """Mark words as used that name start and end alike, and so the time between: "in service"."""
+    start, end = (query.graph.get_predicate_iri(number) for number in (span.start, span.end))
     for slot in query.slots:
-        if query.is_left(slot) and _fit(slot, start) and _fit(slot, end):
-            query.use(slot, slot.links[0])
+        if query.is_unused(slot) and _score_slot(slot, start) and _score_slot(slot, end):
+            query.consume_slot(slot, slot.links[0])
 
 
-def _fit(slot: Slot, iri: str) -> float:
-    """How well words name a predicate."""
-    fits = (one.score * one.quality for one in slot.links if one.target == iri)
-    return max(fits, default=0.0)
+def _score_slot(slot: Slot, iri: str) -> float:
+    """Return how well the words of a slot name a predicate."""
+    scores = (link.score * link.quality for link in slot.links if link.target == iri)
+    return max(scores, default=0.0)
 
 
-def days_of(query: QueryBuilder, nodes: Ids, predicate: int, missing: float) -> NDArray[np.float64]:
-    """The day that a predicate gives each node, the first one of several; else `missing`."""
-    found = np.full(len(nodes), missing)
-    bearers, objects = query.graph.pairs(nodes, predicate)
-    literal = objects < query.graph.terms.first_iri
-    at = np.searchsorted(nodes, bearers[literal][::-1])
-    found[at] = query.graph.values[objects[literal][::-1]]
-    return found
+def get_days(
+    query: QueryBuilder, nodes: Ids, predicate: int, missing: float
+) -> NDArray[np.float64]:
+    """Return the day of a predicate for each node (days from 1970-01-01), shape (nodes,).
 
-
-def overlapping(query: QueryBuilder, one: Spanned, low: float, high: float) -> bool:
-    """Require that something had started by the last of some days and not ended before the first.
-
-    What has no end goes on. Nothing is required, and False returned, if nothing fits.
+    Of several values the first one counts; without a value the day is `missing`.
     """
-    ids = query.ids_at(one.place)
-    starts = days_of(query, ids, one.start, _FAR)
-    ends = days_of(query, ids, one.end, _FAR)
-    kept = ids[(starts < high + 1) & (ends >= low)]
-    if not len(kept):
+    days = np.full(len(nodes), missing)
+    bearers, objects = query.graph.get_edges(nodes, predicate)
+    is_literal = objects < query.graph.terms.first_iri
+    indices = np.searchsorted(nodes, bearers[is_literal][::-1])
+    days[indices] = query.graph.values[objects[is_literal][::-1]]
+    return days
+
+
+def require_overlap(query: QueryBuilder, span: VertexSpan, low: float, high: float) -> bool:
+    """Require that things had started by day `high` and had not ended before day `low`.
+
+    Things without an end go on. Returns False, and requires nothing, if nothing matches.
+    """
+    ids = query.get_vertex_ids(span.vertex)
+    starts = get_days(query, ids, span.start, _UNKNOWN_DAY)
+    ends = get_days(query, ids, span.end, _UNKNOWN_DAY)
+    matching_ids = ids[(starts < high + 1) & (ends >= low)]
+    if not len(matching_ids):
         return False
-    start = query.hang(unnamed_spot(one.place, one.start))
-    closes = _literal(query, one.start, high, end=True)
-    query.draft.filters.append(condition(start, "<=", closes))
-    _not_ended(query, one, _literal(query, one.end, low), always=bool((ends < _FAR).all()))
-    _take_names(query, one)
-    query.keep(one.place, kept)
+    start = query.attach(build_unnamed_attachment(span.vertex, span.start))
+    last_start = _build_day(query, span.start, high, is_end=True)
+    query.draft.filters.append(build_filter(start, "<=", last_start))
+    _require_no_end_before(
+        query,
+        span,
+        _build_day(query, span.end, low),
+        all_have_ends=bool((ends < _UNKNOWN_DAY).all()),
+    )
+    _consume_span_names(query, span)
+    query.narrow_vertex(span.vertex, matching_ids)
     return True
 
 
-def unfinished(query: QueryBuilder, one: Spanned) -> bool:
-    """Require that something has no end, or none up to today; False if nothing fits."""
-    ids, today = query.ids_at(one.place), query.frame.today
-    starts = days_of(query, ids, one.start, -_FAR)
-    ends = days_of(query, ids, one.end, _FAR)
-    kept = ids[(starts < today + 1) & (ends >= today)]
-    if not len(kept):
+def require_unfinished(query: QueryBuilder, span: VertexSpan) -> bool:
+    """Require that things have no end up to today; return False if nothing matches."""
+    ids, today = query.get_vertex_ids(span.vertex), query.operators.today
+    starts = get_days(query, ids, span.start, -_UNKNOWN_DAY)
+    ends = get_days(query, ids, span.end, _UNKNOWN_DAY)
+    matching_ids = ids[(starts < today + 1) & (ends >= today)]
+    if not len(matching_ids):
         return False
     if bool((starts >= today + 1).any()):
-        start = query.hang(unnamed_spot(one.place, one.start))
-        bound = _literal(query, one.start, today, end=True)
-        query.draft.filters.append(condition(start, "<=", bound))
-    future = bool((ends[ends < _FAR] >= today).any())
-    ended = _literal(query, one.end, today) if future else None
-    _not_ended(query, one, ended, always=False)
-    _take_names(query, one)
-    query.keep(one.place, kept)
+        start = query.attach(build_unnamed_attachment(span.vertex, span.start))
+        bound = _build_day(query, span.start, today, is_end=True)
+        query.draft.filters.append(build_filter(start, "<=", bound))
+    has_future_ends = bool((ends[ends < _UNKNOWN_DAY] >= today).any())
+    end_bound = _build_day(query, span.end, today) if has_future_ends else None
+    _require_no_end_before(query, span, end_bound, all_have_ends=False)
+    _consume_span_names(query, span)
+    query.narrow_vertex(span.vertex, matching_ids)
     return True
 
 
-def over(query: QueryBuilder, one: Spanned) -> bool:
-    """Require that something has ended by today; False if nothing has."""
-    ids, today = query.ids_at(one.place), query.frame.today
-    ends = days_of(query, ids, one.end, _FAR)
-    kept = ids[ends < today]
-    if not len(kept):
+def require_finished(query: QueryBuilder, span: VertexSpan) -> bool:
+    """Require that things have ended by today; return False if nothing matches."""
+    ids, today = query.get_vertex_ids(span.vertex), query.operators.today
+    ends = get_days(query, ids, span.end, _UNKNOWN_DAY)
+    matching_ids = ids[ends < today]
+    if not len(matching_ids):
         return False
-    end = query.hang(unnamed_spot(one.place, one.end))
-    if bool((ends[ends < _FAR] >= today).any()):
-        query.draft.filters.append(condition(end, "<", _literal(query, one.end, today)))
-    query.keep(one.place, kept)
+    end = query.attach(build_unnamed_attachment(span.vertex, span.end))
+    if bool((ends[ends < _UNKNOWN_DAY] >= today).any()):
+        query.draft.filters.append(build_filter(end, "<", _build_day(query, span.end, today)))
+    query.narrow_vertex(span.vertex, matching_ids)
     return True
 
 
-def _not_ended(query: QueryBuilder, one: Spanned, bound: Term | None, *, always: bool) -> None:
-    """No end before a bound, or none at all; if all have ends, an end from the bound on."""
+def _require_no_end_before(
+    query: QueryBuilder, span: VertexSpan, bound: Term | None, *, all_have_ends: bool
+) -> None:
+    """Require that there is no end before a bound, or no end at all.
+
+    If all things have ends, require an end at or after the bound.
+    """
     draft = query.draft
-    if always and bound is not None:
-        end = query.hang(unnamed_spot(one.place, one.end))
-        draft.filters.append(condition(end, ">=", bound))
+    if all_have_ends and bound is not None:
+        end = query.attach(build_unnamed_attachment(span.vertex, span.end))
+        draft.filters.append(build_filter(end, ">=", bound))
         return
-    ended = draft.beside(one.place.end, one.end)
-    filters = [] if bound is None else [condition(variable_of(ended.object), "<", bound)]
-    draft.denied.append(denied(ended, *filters))
+    end_triple = draft.build_new_edge(span.vertex.term, span.end)
+    filters = (
+        [] if bound is None else [build_filter(get_value_variable(end_triple.object), "<", bound)]
+    )
+    draft.negations.append(build_not_exists(end_triple, *filters))
 
 
-def _literal(query: QueryBuilder, predicate: int, day: float, *, end: bool = False) -> Term:
-    return day_term(day, query.schema.datatype(predicate), end=end)
+def _build_day(query: QueryBuilder, predicate: int, day: float, *, is_end: bool = False) -> Term:
+    return build_day_term(day, query.schema.get_datatype(predicate), is_end=is_end)

@@ -1,9 +1,10 @@
-"""Rank candidates: features that speak for and against each, weighed and summed; then clusters.
+"""Rank candidates by a weighted sum of features, and cluster those with the same result.
 
-The package's weights lie beside this file, in `ranking.toml`; `tools/ranking.py --write` makes it.
-There may be others for graphs by name. Candidates that would give the same result speak for each
-other. There variables count by their place and not by their number: each is named by all that is
-said of it (colour refinement, as in the Weisfeiler-Leman test).
+The weights of the package are in `ranking.toml` beside this file, which `tools/ranking.py --write`
+makes; graphs may have their own weights by name. Candidates that would give the same result support
+each other. To compare queries regardless of the numbers of their variables, each variable gets a
+colour from everything that the query requires of it (colour refinement, as in the
+Weisfeiler-Leman test).
 """
 
 import heapq
@@ -20,35 +21,41 @@ from pyoxigraph import Variable
 
 from askgraph.errors import SetupError
 from askgraph.graph.arrays import Ids
-from askgraph.graph.literals import Sort
+from askgraph.graph.literals import ValueKind
 from askgraph.index.names import Kind
-from askgraph.search.expand import Edge, Node, Worth
+from askgraph.search.expand import Edge, GainWeight, Node
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
-from askgraph.search.link.lexicon import AKIN, SHORTENED
-from askgraph.search.operators.query_builder import NUMERIC, Candidate
+from askgraph.search.link.lexicon import ABBREVIATION_MATCHES, UNRELATED_ROOT_MATCHES
+from askgraph.search.operators.query_builder import NUMERIC_SORTS, QueryCandidate
 from askgraph.search.query_pieces import (
-    aggregates_of,
-    patterns_in,
-    predicate_of,
-    values_of,
-    variable_of,
+    find_aggregates,
+    get_predicate,
+    get_value_variable,
+    list_column_values,
+    list_patterns,
 )
-from askgraph.search.rank.edge_direction import EdgeDirections, needless, thing_acts
-from askgraph.search.rank.expected_answer_type import ExpectedAnswer, expect_answer
-from askgraph.search.rank.fitting import Fitting
+from askgraph.search.rank.edge_direction import (
+    EdgeDirections,
+    count_needless_steps,
+    is_thing_subject,
+)
+from askgraph.search.rank.expected_answer_type import ExpectedAnswer, derive_expected_answer
+from askgraph.search.rank.fitting import FitScorer
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Filter, Group, Nested, Path, Pattern, Query, Union, Values
 
-_NAMED = 0.7  # a class named so well is one that the answer may be of
-_OF_CLASS = 1.4
-"""The answer is of the class that the first word names, against 1 for a step called so."""
-_ALIKE = 0.05  # how much worse a name may fit and still be called the same
-_BEHIND = 1.0  # a candidate whose score is so far behind the best one's is next to never right
-_FEW = 12  # so many candidates are returned however far they are behind
-_AGREEING = ("number", "date", "year")
-"""What a question word may ask for that a candidate agrees with by the sorts of its values."""
+_MIN_CLASS_SCORE = 0.7  # a class named so well is one that the answer may be of
+_HEAD_CLASS_SCORE = 1.4
+"""Value of the feature `head` for an answer of the class that the first word names; a step: 1."""
+_MAX_NAMESAKE_SCORE_GAP = 0.05  # how much worse a name may fit and still be called the same
+_MAX_SCORE_GAP = (
+    1.0  # a candidate whose score is so far behind the best one's is next to never right
+)
+_MIN_CANDIDATES = 12  # so many candidates are returned however far they are behind
+_VALUE_QUESTION_WORDS = ("number", "date", "year")
+"""Question words that ask for a sort of values, with which a candidate can agree."""
 
 FEATURES = (
     "covered",
@@ -73,377 +80,456 @@ FEATURES = (
     "unserved",
     "faulty",
 )
-"""What is told of a candidate; `ranking.toml` has what each weighs.
+"""Names of the features of a candidate; `ranking.toml` has their weights.
 
-The last is told of the best candidates only, see `askgraph.search.rank.faults`.
+The last one is only computed for the best candidates, see `askgraph.search.rank.faults`.
 """
 
 
 @dataclass(frozen=True, eq=False)
-class Proposal:
-    """A question as it was read, the candidates for it, best first, and the answer's shape."""
+class RankedCandidates:
+    """A linked question with its candidates, best first.
+
+    Attributes:
+        linked: Linked question.
+        operators: Operators of the question.
+        candidates: Candidates, best first.
+        schema: Schema of the graph.
+        expected: Expected shape of the answer.
+    """
 
     linked: LinkedQuestion
-    frame: QuestionOperators
-    candidates: tuple[Candidate, ...]
+    operators: QuestionOperators
+    candidates: tuple[QueryCandidate, ...]
     schema: Schema
     expected: ExpectedAnswer
 
     @property
-    def reading(self) -> TokenizedQuestion:
-        """The question as read."""
+    def question(self) -> TokenizedQuestion:
+        """The tokenized question."""
         return self.linked.reading
 
 
 def rank(
-    candidates: list[Candidate],
+    candidates: list[QueryCandidate],
     linked: LinkedQuestion,
     operators: QuestionOperators,
     schema: Schema,
     weights: Mapping[str, float],
-) -> Proposal:
+) -> RankedCandidates:
     """Rank the candidates for a question by the weights, best first."""
-    expected = expect_answer(linked)
-    ordered = rank_candidates(candidates, Fitting(linked, operators, schema, expected), weights)
-    return Proposal(linked, operators, tuple(ordered), schema, expected)
+    expected = derive_expected_answer(linked)
+    ordered = rank_candidates(candidates, FitScorer(linked, operators, schema, expected), weights)
+    return RankedCandidates(linked, operators, tuple(ordered), schema, expected)
 
 
 def rank_candidates(
-    candidates: list[Candidate], fitting: Fitting, weights: Mapping[str, float]
-) -> list[Candidate]:
-    """Score candidates and return them best first; equal ones once.
+    candidates: list[QueryCandidate], fitting: FitScorer, weights: Mapping[str, float]
+) -> list[QueryCandidate]:
+    """Score candidates and return them best first, without duplicates.
 
-    After the first few none is returned that is far behind.
+    After the first few, candidates with a much lower score are dropped.
     """
-    told = FeatureExtractor(fitting, weights)
-    begun = [told.amounts(candidate) for candidate in candidates]
-    hopes = [told.hope(features) for features in begun]
-    scored: list[tuple[float, int, Candidate]] = []
+    extractor = FeatureExtractor(fitting, weights)
+    base_features = [extractor.compute_base_features(candidate) for candidate in candidates]
+    max_scores = [extractor.bound_score(features) for features in base_features]
+    scored: list[tuple[float, int, QueryCandidate]] = []
     highest: list[float] = []
-    least = -math.inf
-    for at in sorted(range(len(candidates)), key=lambda at: -hopes[at]):
-        if hopes[at] < least:
+    min_score = -math.inf
+    for index in sorted(range(len(candidates)), key=lambda index: -max_scores[index]):
+        if max_scores[index] < min_score:
             break
-        features = told.features(candidates[at], begun[at], least)
+        features = extractor.compute_features(candidates[index], base_features[index], min_score)
         if features is not None:
             score = sum(weights[name] * value for name, value in features.items())
-            scored.append((-score, at, replace(candidates[at], score=score, features=features)))
-            (heapq.heappush if len(highest) < _FEW else heapq.heappushpop)(highest, score)
-            if len(highest) == _FEW:
-                least = min(highest[0], max(highest) - _BEHIND)
-    best: dict[object, Candidate] = {}
-    for turned, _, candidate in sorted(scored, key=lambda one: one[:2]):
-        if -turned >= least:
+            scored.append(
+                (-score, index, replace(candidates[index], score=score, features=features))
+            )
+            (heapq.heappush if len(highest) < _MIN_CANDIDATES else heapq.heappushpop)(
+                highest, score
+            )
+            if len(highest) == _MIN_CANDIDATES:
+                min_score = min(highest[0], max(highest) - _MAX_SCORE_GAP)
+    best: dict[object, QueryCandidate] = {}
+    for negated_score, _, candidate in sorted(scored, key=lambda entry: entry[:2]):
+        if -negated_score >= min_score:
             best.setdefault((candidate.tree, candidate.shown), candidate)
     return list(best.values())
 
 
 @dataclass
 class FeatureExtractor:
-    """Tells the features of all candidates for one question."""
+    """Computes the features of all candidates for one question.
 
-    fitting: Fitting
+    Attributes:
+        fitting: Scorer of the fit between candidates and the question.
+        weights: Weight of each feature.
+    """
+
+    fitting: FitScorer
     weights: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        self.linked, self.frame = self.fitting.linked, self.fitting.frame
+        self.linked, self.operators = self.fitting.linked, self.fitting.operators
         self.schema = self.fitting.schema
-        self._left: dict[int, float] = {}
+        self._max_remaining_score: dict[int, float] = {}
 
-    def amounts(self, candidate: Candidate) -> dict[str, float]:
-        """The features that a candidate has been built with."""
+    def compute_base_features(self, candidate: QueryCandidate) -> dict[str, float]:
+        """Return the features that a candidate was built with."""
         return {
-            "covered": candidate.gain / self.total,
+            "covered": candidate.gain / self.total_weight,
             "patterns": float(candidate.patterns),
             "unknown": candidate.unknown,
             "spread": candidate.state.spread,
         }
 
-    def hope(self, found: Mapping[str, float]) -> float:
-        """The score by the features that are found, if all others spoke for a candidate."""
-        if len(found) not in self._left:
-            most = {"asks": self._may_ask, "head": _OF_CLASS}
-            others = set(FEATURES) - set(found)
-            self._left[len(found)] = sum(
-                max(0.0, self.weights[name]) * most.get(name, 1.0) for name in others
+    def bound_score(self, features: Mapping[str, float]) -> float:
+        """Return the highest score that a candidate with these features can reach."""
+        if len(features) not in self._max_remaining_score:
+            max_values = {"asks": self._max_ask_value, "head": _HEAD_CLASS_SCORE}
+            missing_features = set(FEATURES) - set(features)
+            self._max_remaining_score[len(features)] = sum(
+                max(0.0, self.weights[name]) * max_values.get(name, 1.0)
+                for name in missing_features
             )
-        score = sum([self.weights[name] * value for name, value in found.items()])
-        return score + self._left[len(found)]
+        score = sum([self.weights[name] * value for name, value in features.items()])
+        return score + self._max_remaining_score[len(features)]
 
     @cached_property
-    def _may_ask(self) -> float:
-        """The most that the feature "asks" may be."""
-        frame = self.frame
-        return float(self.fitting.asks_kind or frame.exists or frame.asks in _AGREEING)
+    def _max_ask_value(self) -> float:
+        """Maximum value of the feature `asks`."""
+        operators = self.operators
+        return float(
+            self.fitting.has_kind_question
+            or operators.is_yes_no_question
+            or operators.asks in _VALUE_QUESTION_WORDS
+        )
 
-    def features(
-        self, candidate: Candidate, found: dict[str, float], least: float
+    def compute_features(
+        self, candidate: QueryCandidate, features: dict[str, float], min_score: float
     ) -> dict[str, float] | None:
-        """Everything that speaks for and against a candidate, by name, in the order of `FEATURES`.
+        """Compute all features of a candidate, in the order of `FEATURES`.
 
-        What costs least to tell is told first; None as soon as the score must be below the least.
+        Compute cheap features first; return None once the score cannot reach `min_score`.
         """
         linked, schema, fitting = self.linked, self.schema, self.fitting
-        columns = fitting.columns(candidate)
-        kind = fitting.kind(columns)
-        asks = max(0.0, kind) if fitting.asks_kind else _agrees(candidate, self.frame, schema)
-        found |= {
-            "nameless": _nameless(candidate, schema),
+        columns = fitting.describe_columns(candidate)
+        kind = fitting.score_kind(columns)
+        asks = (
+            max(0.0, kind)
+            if fitting.has_kind_question
+            else _match_value_sort(candidate, self.operators, schema)
+        )
+        features |= {
+            "nameless": _is_nameless_answer(candidate, schema),
             "asks": asks,
-            "head": _head(candidate, self.first, linked, schema),
+            "head": _match_head(candidate, self.first_content_position, linked, schema),
             "misfit": max(0.0, -kind),
         }
-        if self.hope(found) < least:
+        if self.bound_score(features) < min_score:
             return None
-        found["unheld"], found["unnamed"] = fitting.nouns(columns, candidate)
-        patterns, shown = patterns_in(candidate.tree.where), candidate.shown
-        steps = [(one.subject, predicate_of(one), one.object) for one in patterns]
-        given = {step[:2] for step in steps if not isinstance(step[2], Variable)}
-        said = {step[2] for step in steps if step[:2] in given}
-        found |= {
-            "trivial": float(bool(shown) and all(value in said for value in shown)),
-            "disagrees": fitting.disagrees(candidate),
-            "ungrouped": fitting.ungrouped(candidate),
-            "unserved": float(sum(not one.mask & candidate.used for one in self.extremes)),
+        features["unheld"], features["unnamed"] = fitting.score_nouns(columns, candidate)
+        patterns, shown = list_patterns(candidate.tree.where), candidate.shown
+        steps = [(triple.subject, get_predicate(triple), triple.object) for triple in patterns]
+        constant_edges = {step[:2] for step in steps if not isinstance(step[2], Variable)}
+        variables_with_constants = {step[2] for step in steps if step[:2] in constant_edges}
+        features |= {
+            "trivial": float(
+                bool(shown) and all(value in variables_with_constants for value in shown)
+            ),
+            "disagrees": fitting.score_row_mismatch(candidate),
+            "ungrouped": fitting.score_missing_group(candidate),
+            "unserved": float(
+                sum(not triple.mask & candidate.used for triple in self.essential_operators)
+            ),
         }
-        if self.hope(found) < least:
+        if self.bound_score(features) < min_score:
             return None
         nodes = list(candidate.state.node.walk())
-        links = list(links_of(candidate))
-        found |= {
-            "obscure": self.obscure(nodes),
-            "akin": self.told_by(links, AKIN),
-            "shortened": self.told_by(links, SHORTENED),
-            "parted": _parted(nodes, linked),
-            "turned": self.grammar.turned(candidate),
-            "needless": needless(candidate, links, linked, schema),
+        links = list(iterate_links(candidate))
+        features |= {
+            "obscure": self.compute_obscurity(nodes),
+            "akin": self.compute_relation_share(links, UNRELATED_ROOT_MATCHES),
+            "shortened": self.compute_relation_share(links, ABBREVIATION_MATCHES),
+            "parted": _count_split_names(nodes, linked),
+            "turned": self.edge_directions.count_reversed(candidate),
+            "needless": count_needless_steps(candidate, links, linked, schema),
             "faulty": 0.0,
         }
-        return {name: found[name] for name in FEATURES}
+        return {name: features[name] for name in FEATURES}
 
-    def told_by(self, links: Sequence[Link], relations: frozenset[str]) -> float:
-        """The share of the question's words that stand for a name's by certain relations."""
+    def compute_relation_share(self, links: Sequence[Link], relations: frozenset[str]) -> float:
+        """Return the weighted share of words that match a name by some lexical relations."""
         mask = 0
-        for one in links:
-            if relations.isdisjoint(one.how):
+        for link in links:
+            if relations.isdisjoint(link.how):
                 continue
-            for at, how in zip(one.positions, one.how, strict=False):
-                if how in relations:
-                    mask |= 1 << at
-        told = (weight for at, weight in enumerate(self.linked.weights) if mask >> at & 1)
-        return sum(told) / self.total if mask else 0.0
+            for position, relation in zip(link.positions, link.how, strict=False):
+                if relation in relations:
+                    mask |= 1 << position
+        word_weights = (
+            weight for position, weight in enumerate(self.linked.weights) if mask >> position & 1
+        )
+        return sum(word_weights) / self.total_weight if mask else 0.0
 
     @cached_property
-    def first(self) -> int | None:
-        """The first word of content: "planet" of "the largest planet", "the different planets"."""
-        passed = sum(one.mask for one in self.frame.of("superlative", "distinct"))
+    def first_content_position(self) -> int | None:
+        """Position of the first content word: "planet" in "the largest planet"."""
+        skipped_words = sum(
+            operator.mask for operator in self.operators.get_operators("superlative", "distinct")
+        )
         weights = enumerate(self.linked.weights)
-        return next((at for at, weight in weights if weight and not passed >> at & 1), None)
+        return next(
+            (
+                position
+                for position, weight in weights
+                if weight and not skipped_words >> position & 1
+            ),
+            None,
+        )
 
     @cached_property
-    def extremes(self) -> tuple[Operator, ...]:
-        """The operators for the most and the least, for what there is none of, and for either."""
-        return self.frame.of("most", "fewest", "superlative", "maximum", "minimum", "not", "or")
+    def essential_operators(self) -> tuple[Operator, ...]:
+        """Operators that a query has to use: the most and the least, negation, and "or"."""
+        return self.operators.get_operators(
+            "most", "fewest", "superlative", "maximum", "minimum", "not", "or"
+        )
 
     @cached_property
-    def grammar(self) -> EdgeDirections:
-        """Tells which relations go the other way than the question says."""
+    def edge_directions(self) -> EdgeDirections:
+        """Finds relations with the opposite direction of the question."""
         return EdgeDirections(self.linked, self.schema)
 
     @cached_property
-    def total(self) -> float:
-        """What all words of content weigh, and the operators."""
-        return sum(self.linked.weights) + Worth.OPERATOR * len(self.frame.operators) or 1.0
+    def total_weight(self) -> float:
+        """Total weight of the content words and the operators."""
+        return sum(self.linked.weights) + GainWeight.OPERATOR * len(self.operators.operators) or 1.0
 
-    def obscure(self, nodes: Sequence[Node]) -> float:
-        """How much less the graph says of the things meant than of others called the same."""
+    def compute_obscurity(self, nodes: Sequence[Node]) -> float:
+        """Return how much fewer edges the linked things have than their namesakes."""
         links = (node.link for node in nodes if node.link is not None)
-        named = dict.fromkeys((link.target, link.positions) for link in links)
-        return sum(self.behind.get(one, 0.0) for one in named)
+        mentions = dict.fromkeys((link.target, link.positions) for link in links)
+        return sum(self.edge_deficits.get(mention, 0.0) for mention in mentions)
 
     @cached_property
-    def behind(self) -> Mapping[tuple[str, tuple[int, ...]], float]:
-        """How many times fewer edges (as a power of ten) a thing has than the first of its name."""
-        things = self.linked.of(Kind.ENTITY)
-        edges = {one.target: self._edges(one.target) for one in things}
+    def edge_deficits(self) -> Mapping[tuple[str, tuple[int, ...]], float]:
+        """Difference in log10 of the number of edges: best-known namesake minus the thing."""
+        links = self.linked.get_links(Kind.ENTITY)
+        edges = {link.target: self._get_log_degree(link.target) for link in links}
         return {
-            (one.target, one.positions): max(
-                edges[other.target] - edges[one.target]
-                for other in things
-                if other.positions == one.positions and other.score >= one.score - _ALIKE
+            (link.target, link.positions): max(
+                edges[namesake.target] - edges[link.target]
+                for namesake in links
+                if namesake.positions == link.positions
+                and namesake.score >= link.score - _MAX_NAMESAKE_SCORE_GAP
             )
-            for one in things
+            for link in links
         }
 
-    def _edges(self, iri: str) -> float:
-        at = self.schema.node(iri)
-        return math.log10(1 + self.schema.graph.degree(at)) if at is not None else 0.0
+    def _get_log_degree(self, iri: str) -> float:
+        node_id = self.schema.find_node(iri)
+        return math.log10(1 + self.schema.graph.get_degree(node_id)) if node_id is not None else 0.0
 
 
-def links_of(candidate: Candidate) -> Iterator[Link]:
-    """Yield the readings of words that a candidate rests on."""
+def iterate_links(candidate: QueryCandidate) -> Iterator[Link]:
+    """Yield the links that a candidate is based on."""
     for node in candidate.state.node.walk():
-        for one in (node.link, node.cls_link, *(edge.link for edge, _ in node.edges)):
-            if one is not None:
-                yield one
-        for denied in node.without:
-            yield from (edge.link for edge, _ in denied.edges if edge.link is not None)
+        for link in (node.link, node.cls_link, *(edge.link for edge, _ in node.edges)):
+            if link is not None:
+                yield link
+        for negated in node.negated:
+            yield from (edge.link for edge, _ in negated.edges if edge.link is not None)
     yield from candidate.links
 
 
-def _nameless(candidate: Candidate, schema: Schema) -> float:
-    """Whether the answer is a node that stands only for a relation."""
-    if candidate.asks or candidate.shown != (candidate.root,):
+def _is_nameless_answer(candidate: QueryCandidate, schema: Schema) -> float:
+    """Return 1 if the answer is a node that only stands for a relation, else 0."""
+    if candidate.is_ask or candidate.shown != (candidate.root,):
         return 0.0
     return float(schema.is_nameless(candidate.state.ids))
 
 
-def _agrees(candidate: Candidate, frame: QuestionOperators, schema: Schema) -> float:
-    """Whether the answer is a truth value, a number or a date where one is asked for."""
-    if frame.exists and frame.asks is None:
-        return 1.0 if candidate.asks else 0.0
-    if frame.asks == "number":
-        counted = any(isinstance(one, Call) for one in candidate.shown)
-        return 1.0 if counted or set(NUMERIC) & _sorts(candidate, schema) else 0.0
-    if frame.asks in ("date", "year"):
-        return 1.0 if _sorts(candidate, schema) & {Sort.DATE, Sort.YEAR, Sort.TEXT_DATE} else 0.0
+def _match_value_sort(
+    candidate: QueryCandidate, operators: QuestionOperators, schema: Schema
+) -> float:
+    """Return 1 if the answer is a truth value, number or date as asked for, else 0."""
+    if operators.is_yes_no_question and operators.asks is None:
+        return 1.0 if candidate.is_ask else 0.0
+    if operators.asks == "number":
+        is_counted = any(isinstance(shown_value, Call) for shown_value in candidate.shown)
+        return (
+            1.0 if is_counted or set(NUMERIC_SORTS) & _get_shown_sorts(candidate, schema) else 0.0
+        )
+    if operators.asks in ("date", "year"):
+        return (
+            1.0
+            if _get_shown_sorts(candidate, schema)
+            & {ValueKind.DATE, ValueKind.YEAR, ValueKind.TEXT_DATE}
+            else 0.0
+        )
     return 0.0
 
 
-def _sorts(candidate: Candidate, schema: Schema) -> set[Sort]:
-    values = (*values_of(candidate.tree), *candidate.shown)
-    shown = {one for one in values if isinstance(one, Variable)}
-    found = set()
+def _get_shown_sorts(candidate: QueryCandidate, schema: Schema) -> set[ValueKind]:
+    values = (*list_column_values(candidate.tree), *candidate.shown)
+    shown_variables = {value for value in values if isinstance(value, Variable)}
+    sorts = set()
     for element in candidate.tree.where.elements:
-        if isinstance(element, Bind) and element.variable in shown:
-            found.add(Sort.NUMBER)
-        elif isinstance(element, Pattern) and element.object in shown:
-            number = schema.number(predicate_of(element))
+        if isinstance(element, Bind) and element.variable in shown_variables:
+            sorts.add(ValueKind.NUMBER)
+        elif isinstance(element, Pattern) and element.object in shown_variables:
+            number = schema.get_predicate_number(get_predicate(element))
             if number is not None:
-                found.add(schema.sort(number))
-    return found
+                sorts.add(schema.get_sort(number))
+    return sorts
 
 
-def _head(candidate: Candidate, first: int | None, linked: LinkedQuestion, schema: Schema) -> float:
-    """Whether the answer's own class or last step takes up the first words of content."""
-    if first is None:
+def _match_head(
+    candidate: QueryCandidate, position: int | None, linked: LinkedQuestion, schema: Schema
+) -> float:
+    """Return how well the answer's class or last step matches the first content word."""
+    if position is None:
         return 0.0
-    if candidate.shown_words >> first & 1:
+    if candidate.shown_words >> position & 1:
         return 1.0
     if (
         len(candidate.state.ids)
-        and _shows_root(candidate)
+        and _is_root_shown(candidate)
         and any(
-            first in one.positions
-            and one.score >= _NAMED
-            and schema.all_are(candidate.state.ids, one.target)
-            for one in linked.of(Kind.CLASS)
+            position in link.positions
+            and link.score >= _MIN_CLASS_SCORE
+            and schema.has_only_instances(candidate.state.ids, link.target)
+            for link in linked.get_links(Kind.CLASS)
         )
     ):
-        return _OF_CLASS
+        return _HEAD_CLASS_SCORE
     node = candidate.state.node
-    told = candidate.shown_words or candidate.asks or not isinstance(candidate.root, Variable)
-    own = [node.cls_link, node.link if told else None]
-    if any(link is not None and first in link.positions for link in own):
+    shows_value = (
+        candidate.shown_words or candidate.is_ask or not isinstance(candidate.root, Variable)
+    )
+    root_links = [node.cls_link, node.link if shows_value else None]
+    if any(link is not None and position in link.positions for link in root_links):
         return 1.0
     for edge, child in node.edges:
-        if edge.link is not None and first in edge.link.positions:
+        if edge.link is not None and position in edge.link.positions:
             return float(
-                schema.names_subject(edge.predicate) != edge.inverse
-                or _agrees_with(edge, child, linked, schema)
+                schema.is_subject_name(edge.predicate) != edge.inverse
+                or _has_verb_direction(edge, child, linked, schema)
             )
-        if child.link is not None and first in child.link.positions:
+        if child.link is not None and position in child.link.positions:
             return 1.0
     return 0.0
 
 
-def _shows_root(candidate: Candidate) -> bool:
-    """Whether what the pattern starts at is shown, a value of it, or how many there are."""
-    root, shown = candidate.root, set(map(variable_of, candidate.shown))
+def _is_root_shown(candidate: QueryCandidate) -> bool:
+    """Return whether the root is shown, or a value of it, or its count."""
+    root, shown_variables = candidate.root, set(map(get_value_variable, candidate.shown))
     return (
-        root in shown
+        root in shown_variables
         or not isinstance(root, Variable)
         or any(
-            (one.object in shown and one.subject == root)
-            or (one.subject in shown and one.object == root)
-            for one in patterns_in(candidate.tree.where)
+            (triple.object in shown_variables and triple.subject == root)
+            or (triple.subject in shown_variables and triple.object == root)
+            for triple in list_patterns(candidate.tree.where)
         )
     )
 
 
-def _agrees_with(edge: Edge, child: Node, linked: LinkedQuestion, schema: Schema) -> bool:
-    """Whether a verb has the thing beside it for its subject or object as the step says."""
+def _has_verb_direction(edge: Edge, child: Node, linked: LinkedQuestion, schema: Schema) -> bool:
+    """Return whether the thing beside a verb is its subject or object, as the step requires."""
     if edge.link is None or child.link is None or child.link.kind is not Kind.ENTITY:
         return False
-    acts = thing_acts(edge.link, child.link, linked, schema.texts(edge.predicate))
-    return acts is edge.inverse
+    is_subject = is_thing_subject(
+        edge.link, child.link, linked, schema.get_folded_names(edge.predicate)
+    )
+    return is_subject is edge.inverse
 
 
-def _parted(nodes: Sequence[Node], linked: LinkedQuestion) -> float:
-    """How many names in two words, each of them in capitals, stand for two things."""
-    found = [
+def _count_split_names(nodes: Sequence[Node], linked: LinkedQuestion) -> float:
+    """Return the number of two-word names in capitals whose words stand for two things."""
+    linked_children = [
         (child.link, node)
         for node in nodes
         for _, child in node.edges
         if child.link is not None and not child.edges
     ]
-    if len(found) < 2:
+    if len(linked_children) < 2:
         return 0.0
     return float(
         sum(
-            node is not beside and _is_one_name(one, other, linked)
-            for one, node in found
-            for other, beside in found
+            node is not next_node and _is_one_name(link, next_link, linked)
+            for link, node in linked_children
+            for next_link, next_node in linked_children
         )
     )
 
 
-def _is_one_name(one: Link, other: Link, linked: LinkedQuestion) -> bool:
-    """Whether a name follows another with nothing but a space between, both in capitals."""
-    if one.positions[-1] + 1 != other.positions[0]:
+def _is_one_name(left: Link, right: Link, linked: LinkedQuestion) -> bool:
+    """Return whether two capitalized words with only a space between form one name."""
+    if left.positions[-1] + 1 != right.positions[0]:
         return False
-    first, second = (linked.reading.tokens[at] for at in (one.positions[-1], other.positions[0]))
-    apart = linked.reading.text[first.end : second.start]
-    return first.capital and second.capital and apart == " "
+    first, second = (
+        linked.reading.tokens[position] for position in (left.positions[-1], right.positions[0])
+    )
+    gap = linked.reading.text[first.end : second.start]
+    return first.is_capitalized and second.is_capitalized and gap == " "
 
 
-RANKING = pathlib.Path(__file__).with_name("ranking.toml")  # the ranking that the package uses
+DEFAULT_RANKING_PATH = pathlib.Path(__file__).with_name(
+    "ranking.toml"
+)  # the ranking that the package uses
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """What each feature of a candidate weighs; `graphs` are the weights of single graphs."""
+class FeatureWeights:
+    """The weight of each feature of a candidate.
+
+    Attributes:
+        weights: Default weights by feature.
+        graphs: Weights of single graphs by name.
+    """
 
     weights: Mapping[str, float]
     graphs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` if the weights are not one finite number for each feature."""
+        """Check the weights.
+
+        Raises:
+            ValueError: the weights are not one finite number for each feature.
+        """
         for table in (self.weights, *self.graphs.values()):
-            odd = sorted(set(table) ^ set(FEATURES))
-            if odd:
-                raise ValueError(f"one weight for each feature is needed; see {', '.join(odd)}")
+            mismatched = sorted(set(table) ^ set(FEATURES))
+            if mismatched:
+                raise ValueError(
+                    f"one weight for each feature is needed; see {', '.join(mismatched)}"
+                )
             if not all(_is_number(weight) for weight in table.values()):
                 raise ValueError("a weight must be a finite number")
 
-    def of(self, graph: str) -> Mapping[str, float]:
-        """The weights for a graph."""
+    def get_weights(self, graph: str) -> Mapping[str, float]:
+        """Return the weights for a graph."""
         return self.graphs.get(graph, self.weights)
 
 
-def weights_for(graph: str, path: str = "") -> Mapping[str, float]:
-    """Return the weights for a graph, from a file or from the package's; each is read once.
+def load_weights(graph: str, path: str = "") -> Mapping[str, float]:
+    """Return the weights for a graph, from a file or the package's own; each file is read once.
 
-    Raises `SetupError` if the file is missing or holds no ranking.
+    Raises:
+        SetupError: the file is missing or holds no weights.
     """
-    return _read(path).of(graph)
+    return _load_ranking(path).get_weights(graph)
 
 
-def read_ranking(path: pathlib.Path) -> Ranking:
-    """Read a ranking; raises `SetupError` if the file is missing or holds none."""
+def read_ranking(path: pathlib.Path) -> FeatureWeights:
+    """Read feature weights from a TOML file.
+
+    Raises:
+        SetupError: the file is missing or holds no weights.
+    """
     try:
         table = tomllib.loads(path.read_text("utf-8"))
-        return Ranking(table["weights"], table.get("graphs", {}))
+        return FeatureWeights(table["weights"], table.get("graphs", {}))
     except (OSError, KeyError, TypeError, AttributeError, ValueError, OverflowError) as problem:
         raise SetupError(
             f"{str(path)!r} holds no weights of a ranking ({problem}); "
@@ -451,228 +537,276 @@ def read_ranking(path: pathlib.Path) -> Ranking:
         ) from problem
 
 
-def ranking_text(ranking: Ranking, about: Sequence[str]) -> str:
-    """Return a ranking as a file that `read_ranking` reads, with lines of comment on top.
+def format_ranking(ranking: FeatureWeights, comment_lines: Sequence[str]) -> str:
+    """Format feature weights as a file for `read_ranking`, with comment lines on top.
 
-    Weights are rounded to four digits after the point.
+    Weights are rounded to four decimal places.
     """
-    lines = [f"# {line}".rstrip() for line in about]
-    lines += ["", "[weights]", *_rows(ranking.weights)]
+    lines = [f"# {line}".rstrip() for line in comment_lines]
+    lines += ["", "[weights]", *_format_rows(ranking.weights)]
     for name, weights in sorted(ranking.graphs.items()):
-        lines += ["", f"[graphs.{_key(name)}]", *_rows(weights)]
+        lines += ["", f"[graphs.{_quote_key(name)}]", *_format_rows(weights)]
     return "\n".join([*lines, ""])
 
 
 @cache
-def _read(path: str) -> Ranking:
-    return read_ranking(pathlib.Path(path).expanduser() if path else RANKING)
+def _load_ranking(path: str) -> FeatureWeights:
+    return read_ranking(pathlib.Path(path).expanduser() if path else DEFAULT_RANKING_PATH)
 
 
 def _is_number(weight: object) -> bool:
     return isinstance(weight, int | float) and type(weight) is not bool and math.isfinite(weight)
 
 
-def _rows(weights: Mapping[str, float]) -> list[str]:
+def _format_rows(weights: Mapping[str, float]) -> list[str]:
     return [f"{name} = {round(float(weights[name]), 4)!r}" for name in FEATURES]
 
 
-def _key(name: str) -> str:
-    """A name as a quoted key of TOML."""
+def _quote_key(name: str) -> str:
+    """Quote a name as a TOML key."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
+    return (
+        '"'
+        + "".join(
+            character if character.isprintable() else f"\\U{ord(character):08x}"
+            for character in escaped
+        )
+        + '"'
+    )
 
 
-_NEAR = 0.5  # a member whose score is so near the best agrees with it
-_AGREES, _ENOUGH = 0.02, 3
-"""What a member that agrees adds, and how many may: they are often variants of one reading."""
+_MAX_AGREEMENT_GAP = 0.5  # a member whose score is so near the best agrees with it
+_AGREEMENT_BONUS_SCORE, _MAX_AGREEING_COUNT = 0.02, 3
+"""Bonus of each agreeing member, and how many count: often they are variants of one reading."""
 
-_COMPARED = 20_000
-"""Up to so many nodes are compared one by one; larger sets are equal if they are one object."""
+_MAX_COMPARED_NODES = 20_000
+"""Maximum size of node sets that are compared by value; larger ones are compared by identity."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cluster:
-    """Candidates with one result, best first."""
+    """Candidates with the same result, best first."""
 
-    members: tuple[Candidate, ...]
+    members: tuple[QueryCandidate, ...]
 
     @property
-    def best(self) -> Candidate:
+    def best(self) -> QueryCandidate:
         """The member with the highest score."""
         return self.members[0]
 
     @property
     def score(self) -> float:
-        """The best member's score, and a little for each that agrees with it."""
-        return together([member.score for member in self.members])
+        """The best score, with a small bonus for each member that agrees."""
+        return score_cluster([member.score for member in self.members])
 
 
-def together(scores: Sequence[float]) -> float:
-    """Return the score of a cluster: the best of its members', a little more for each near it."""
+def score_cluster(scores: Sequence[float]) -> float:
+    """Return the score of a cluster: the best member's, with a small bonus for each close one."""
     best = max(scores)
-    agreeing = sum(score > best - _NEAR for score in scores) - 1
-    return best + _AGREES * min(_ENOUGH, agreeing)
+    agreeing = sum(score > best - _MAX_AGREEMENT_GAP for score in scores) - 1
+    return best + _AGREEMENT_BONUS_SCORE * min(_MAX_AGREEING_COUNT, agreeing)
 
 
-def clusters(candidates: Sequence[Candidate]) -> list[Cluster]:
-    """Group candidates by answer set and what is shown of it, best cluster first.
+def cluster_candidates(candidates: Sequence[QueryCandidate]) -> list[Cluster]:
+    """Group candidates by answer set and shown columns, the best cluster first.
 
-    Only candidates that cannot be told apart at less cost are signed.
+    A signature is only computed where cheaper keys are equal.
     """
-    outlines = [outline(candidate) for candidate in candidates]
-    shared = _repeated(outlines)
-    nodes = _Nodes()
+    outlines = [compute_outline(candidate) for candidate in candidates]
+    repeated_keys = _find_repeated(outlines)
+    nodes = _NodeSetKeys()
     keys = [
-        (known, nodes.key(one.ids)) if known in shared else known
-        for one, known in zip(candidates, outlines, strict=True)
+        (candidate_outline, nodes.get_key(candidate.ids))
+        if candidate_outline in repeated_keys
+        else candidate_outline
+        for candidate, candidate_outline in zip(candidates, outlines, strict=True)
     ]
-    shared = _repeated(keys)
-    grouped: dict[object, list[Candidate]] = {}
+    repeated_keys = _find_repeated(keys)
+    grouped: dict[object, list[QueryCandidate]] = {}
     for candidate, key in zip(candidates, keys, strict=True):
-        full = (key, result_signature(candidate)) if key in shared else key
-        grouped.setdefault(full, []).append(candidate)
-    found = [Cluster(tuple(sorted(group, key=lambda c: -c.score))) for group in grouped.values()]
-    return sorted(found, key=lambda cluster: -cluster.score)
+        full_key = (key, compute_result_signature(candidate)) if key in repeated_keys else key
+        grouped.setdefault(full_key, []).append(candidate)
+    candidate_clusters = [
+        Cluster(tuple(sorted(group, key=lambda member: -member.score)))
+        for group in grouped.values()
+    ]
+    return sorted(candidate_clusters, key=lambda cluster: -cluster.score)
 
 
-def _repeated(keys: Sequence[object]) -> set[object]:
-    """The keys that come more than once."""
+def _find_repeated(keys: Sequence[object]) -> set[object]:
+    """Return the keys that occur more than once."""
     return {key for key, times in Counter(keys).items() if times > 1}
 
 
-class _Nodes:
+class _NodeSetKeys:
     """Keys of node sets, equal for equal sets."""
 
     def __init__(self) -> None:
-        self.large: list[Ids] = []
+        self.large_sets: list[Ids] = []
 
-    def key(self, ids: Ids) -> object:
-        """Return what a set is compared by."""
-        if len(ids) <= _COMPARED:
+    def get_key(self, ids: Ids) -> object:
+        """Return the key of a node set."""
+        if len(ids) <= _MAX_COMPARED_NODES:
             return ids.tobytes()
-        for number, known in enumerate(self.large):
-            if known is ids:
+        for number, large_set in enumerate(self.large_sets):
+            if large_set is ids:
                 return number
-        self.large.append(ids)
-        return len(self.large) - 1
+        self.large_sets.append(ids)
+        return len(self.large_sets) - 1
 
 
-_BOUND = 4  # so many times what is said of a variable's neighbours is added to what is said of it
+_MAX_REFINEMENT_ROUNDS = (
+    4  # so many times what is said of a variable's neighbours is added to what is said of it
+)
 
-_FIELDS: dict[Any, tuple[str, ...]] = {
+_COMPARED_FIELDS: dict[Any, tuple[str, ...]] = {
     node: tuple(one.name for one in fields(node) if one.compare)
     for node in (Path, Call, Pattern, Filter, Bind, Values, Nested, Union, Group, Query)
 }
-"""What of a node makes it what it is."""
+"""Fields of each node class that define its value."""
 
-_WHOLE = frozenset(["MIN", "MAX"])
-_ITSELF = -7  # the colour of a variable within what is said of it
+_EXTREME_FUNCTIONS = frozenset(["MIN", "MAX"])
+_SELF_COLOUR = -7  # the colour of a variable within what is said of it
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """A part of a query: its shape without the variables, and these in order, as numbers."""
+class _QueryPart:
+    """A part of a query: the hash of its shape, and its variables in order, as hashes."""
 
     shape: int
     variables: tuple[int, ...]
 
-    def painted(self, colours: Mapping[int, int]) -> tuple[int, ...]:
-        """The part with the colours of its variables in their places."""
+    def paint(self, colours: Mapping[int, int]) -> tuple[int, ...]:
+        """Return the part with the colours of its variables."""
         return (self.shape, *[colours[number] for number in self.variables])
 
-    def around(self, itself: int, colours: Mapping[int, int]) -> int:
-        """What the part says of a variable in it."""
-        return hash((self.shape, *[_ITSELF if n == itself else colours[n] for n in self.variables]))
+    def hash_for_variable(self, variable: int, colours: Mapping[int, int]) -> int:
+        """Return a hash of what the part requires of one of its variables."""
+        return hash(
+            (
+                self.shape,
+                *[
+                    _SELF_COLOUR if number == variable else colours[number]
+                    for number in self.variables
+                ],
+            )
+        )
 
 
-def outline(candidate: Candidate) -> object:
-    """Return a part of the signature that costs little: equal ones may have unequal signatures."""
+def compute_outline(candidate: QueryCandidate) -> object:
+    """Return a cheap key; candidates with equal keys may still have different signatures."""
     query, shown = candidate.tree, candidate.shown
     context = len(query.columns) - len(shown)
-    kinds = [getattr(one, "name", "") for one in shown]
+    kinds = [getattr(shown_value, "name", "") for shown_value in shown]
     ordered = (len(query.order), query.limit, query.offset, query.form)
     return (len(candidate.ids), context, *kinds, ordered)
 
 
-def result_signature(candidate: Candidate) -> object:
-    """Return what the result hangs on, beside the nodes that the root can be.
+def compute_result_signature(candidate: QueryCandidate) -> object:
+    """Return everything that the result depends on, besides the nodes of the root.
 
-    What only narrows the root, and no more than that, stands in those nodes. Unequal signatures
-    may have equal results, too.
+    Patterns that only narrow the root are covered by those nodes. Candidates with different
+    signatures may still have equal results.
     """
     query, shown, root = candidate.tree, candidate.shown, hash(candidate.root)
     columns = [
-        _part("show" if one in shown else "context", one) for one in values_of(query) or shown
+        _build_part("show" if element in shown else "context", element)
+        for element in list_column_values(query) or shown
     ]
-    ordered = [_part("by", key) for key in query.order]
+    order_parts = [_build_part("by", key) for key in query.order]
     elements = query.where.elements
-    patterns = [_part("is", one) for one in elements if isinstance(one, Pattern)]
-    others = [*columns, *ordered]
-    others += [_part("says", one) for one in elements if not isinstance(one, Pattern)]
-    others += [_part("group", one) for one, _ in query.group_by]
-    others += [_part("having", one) for one in query.having]
-    if not _counts_rows(query):
+    patterns = [_build_part("is", element) for element in elements if isinstance(element, Pattern)]
+    other_parts = [*columns, *order_parts]
+    other_parts += [
+        _build_part("says", element) for element in elements if not isinstance(element, Pattern)
+    ]
+    other_parts += [_build_part("group", element) for element, _ in query.group_by]
+    other_parts += [_build_part("having", element) for element in query.having]
+    if not _is_row_count_relevant(query):
         # The patterns without those that hang on the root alone, and nothing else on them.
-        reached = {one for part in others for one in part.variables} - {root}
-        apart = [(one, set(one.variables) - {root}) for one in patterns]
-        hung = {one for part in patterns for one in part.variables if root in part.variables}
-        needed = _spread(reached, [some for _, some in apart])
-        narrowing = _spread(hung - {root}, [some for _, some in apart]) - needed
+        used_variables = {element for part in other_parts for element in part.variables} - {root}
+        pattern_variables = [(element, set(element.variables) - {root}) for element in patterns]
+        root_neighbours = {
+            element for part in patterns for element in part.variables if root in part.variables
+        }
+        needed_variables = _expand_variables(
+            used_variables, [element_variables for _, element_variables in pattern_variables]
+        )
+        narrowing = (
+            _expand_variables(
+                root_neighbours - {root},
+                [element_variables for _, element_variables in pattern_variables],
+            )
+            - needed_variables
+        )
         patterns = [
-            one
-            for one, some in apart
-            if some & needed or (root not in one.variables and not some & narrowing)
+            element
+            for element, element_variables in pattern_variables
+            if element_variables & needed_variables
+            or (root not in element.variables and not element_variables & narrowing)
         ]
-    parts = patterns + others
-    among: dict[int, list[_Part]] = {}
+    parts = patterns + other_parts
+    parts_by_variable: dict[int, list[_QueryPart]] = {}
     for part in parts:
         for number in set(part.variables):
-            among.setdefault(number, []).append(part)
-    colours = {number: int(number == root) for number in among}
-    for _ in range(min(_BOUND, len(colours))):
+            parts_by_variable.setdefault(number, []).append(part)
+    colours = {number: int(number == root) for number in parts_by_variable}
+    for _ in range(min(_MAX_REFINEMENT_ROUNDS, len(colours))):
         colours = {
-            number: hash((colours[number], *sorted([one.around(number, colours) for one in held])))
-            for number, held in among.items()
+            number: hash(
+                (
+                    colours[number],
+                    *sorted(
+                        [element.hash_for_variable(number, colours) for element in variable_parts]
+                    ),
+                )
+            )
+            for number, variable_parts in parts_by_variable.items()
         }
     return (
-        tuple(one.painted(colours) for one in columns),
-        frozenset(one.painted(colours) for one in parts),
-        tuple(one.painted(colours) for one in ordered),
+        tuple(element.paint(colours) for element in columns),
+        frozenset(element.paint(colours) for element in parts),
+        tuple(element.paint(colours) for element in order_parts),
         (query.limit, query.offset, query.form),
     )
 
 
-def _counts_rows(query: Query) -> bool:
-    """Whether the result hangs on how often a row is found, or on all that holds."""
+def _is_row_count_relevant(query: Query) -> bool:
+    """Return whether the result depends on how often a row occurs, or on all patterns."""
     if query.form == "ASK" or query.group_by or query.order or query.limit is not None:
         return True
     return any(
-        not one.name.endswith("DISTINCT") and one.name not in _WHOLE for one in aggregates_of(query)
+        not aggregate.name.endswith("DISTINCT") and aggregate.name not in _EXTREME_FUNCTIONS
+        for aggregate in find_aggregates(query)
     )
 
 
 @lru_cache(maxsize=4096)
-def _part(kind: str, part: object) -> _Part:
-    """A part of a query as one of a kind."""
+def _build_part(kind: str, part: object) -> _QueryPart:
+    """Build a part of a query with a kind."""
     variables: list[int] = []
-    return _Part(hash((kind, _shape(part, variables))), tuple(variables))
+    return _QueryPart(hash((kind, _get_shape(part, variables))), tuple(variables))
 
 
-def _shape(part: object, variables: list[int]) -> object:
-    """Nested tuples of all that stands in a part but its variables, which are added to a list."""
+def _get_shape(part: object, variables: list[int]) -> object:
+    """Return a part as nested tuples without its variables, which are appended to a list."""
     if isinstance(part, Variable):
         variables.append(hash(part))
         return Variable
     if isinstance(part, tuple):
-        return tuple([_shape(one, variables) for one in part])
-    inner = [_shape(getattr(part, name), variables) for name in _FIELDS.get(type(part), ())]
+        return tuple([_get_shape(item, variables) for item in part])
+    inner = [
+        _get_shape(getattr(part, name), variables) for name in _COMPARED_FIELDS.get(type(part), ())
+    ]
     return (type(part), *inner) if inner else part
 
 
-def _spread(start: set[int], joined: Sequence[set[int]]) -> set[int]:
-    """The variables that are reached from some over those that stand together."""
-    found, before = set(start), -1
-    while len(found) > before:
-        before = len(found)
-        found = found.union(*(some for some in joined if some & found))
-    return found
+def _expand_variables(start: set[int], variable_sets: Sequence[set[int]]) -> set[int]:
+    """Return the variables that are reachable from some over sets that share variables."""
+    reached, size = set(start), -1
+    while len(reached) > size:
+        size = len(reached)
+        reached = reached.union(
+            *(variable_set for variable_set in variable_sets if variable_set & reached)
+        )
+    return reached

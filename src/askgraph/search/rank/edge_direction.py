@@ -1,4 +1,4 @@
-"""Misread steps: relations that go the other way than grammar says, and steps too many."""
+"""Find misread steps: relations against the direction of the grammar, and needless steps."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,175 +9,222 @@ import numpy as np
 from pyoxigraph import NamedNode, Variable
 
 from askgraph.index.names import Kind
-from askgraph.search.expand import SURE
+from askgraph.search.expand import FULL_NAME_SHARE
 from askgraph.search.expand.schema import Schema, is_mirrored
 from askgraph.search.link import Link, LinkedQuestion
-from askgraph.search.operators.query_builder import Candidate
-from askgraph.search.query_pieces import patterns_in, predicate_of, variable_of
-from askgraph.search.tokenize.word_lists import shared_words
+from askgraph.search.operators.query_builder import QueryCandidate
+from askgraph.search.query_pieces import get_predicate, get_value_variable, list_patterns
+from askgraph.search.tokenize.word_lists import get_shared_words
 from askgraph.sparql import Pattern, Query, walk
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_OWN_WORDS = 0.95  # words of such quality are a relation's own, but for an ending
-_ARTICLES = 2  # function words between a verb and what it is about
+_MIN_OWN_WORD_QUALITY = 0.95  # words of such quality are a relation's own, but for an ending
+_MAX_FUNCTION_WORDS = 2  # function words between a verb and what it is about
 
 
 @dataclass(frozen=True)
 class EdgeDirections:
-    """Tells how the grammar of one question has relations read."""
+    """Compares the directions of relations with the grammar of one question."""
 
     linked: LinkedQuestion
     schema: Schema
 
-    def turned(self, candidate: Candidate) -> float:
-        """Return how many relations are read against it, of those that a thing has both ways.
+    def count_reversed(self, candidate: QueryCandidate) -> float:
+        """Return the number of relations that are read against the grammar.
 
-        "Who taught X" seeks the teacher, "whom did X teach" the one who was taught.
+        Only relations that a thing has in both directions count. "Who taught X" asks for the
+        teacher, "whom did X teach" for the person who was taught.
         """
         count = 0.0
-        for one in patterns_in(candidate.tree.where) if self._relations and self._things else ():
-            relation = self._relations.get(predicate_of(one))
-            for end in (one.subject, one.object) if relation is not None else ():
-                thing = self._things.get(end.value) if isinstance(end, NamedNode) else None
-                if relation is not None and thing is not None and relation.target != RDF_TYPE:
-                    count += self._is_turned(relation, thing, end is one.subject)
+        for triple in (
+            list_patterns(candidate.tree.where)
+            if self._predicate_links and self._entity_links
+            else ()
+        ):
+            relation = self._predicate_links.get(get_predicate(triple))
+            for term in (triple.subject, triple.object) if relation is not None else ():
+                entity_link = (
+                    self._entity_links.get(term.value) if isinstance(term, NamedNode) else None
+                )
+                if relation is not None and entity_link is not None and relation.target != RDF_TYPE:
+                    count += self._is_reversed(relation, entity_link, term is triple.subject)
         return count
 
     @cached_property
-    def _relations(self) -> Mapping[str, Link]:
-        """The best link to each predicate."""
-        return {one.target: one for one in reversed(self.linked.of(Kind.PREDICATE))}
+    def _predicate_links(self) -> Mapping[str, Link]:
+        """Best link to each predicate."""
+        return {link.target: link for link in reversed(self.linked.get_links(Kind.PREDICATE))}
 
     @cached_property
-    def _things(self) -> Mapping[str, Link]:
-        """The best link to each thing."""
-        return {one.target: one for one in reversed(self.linked.of(Kind.ENTITY))}
+    def _entity_links(self) -> Mapping[str, Link]:
+        """Best link to each entity."""
+        return {link.target: link for link in reversed(self.linked.get_links(Kind.ENTITY))}
 
-    def _is_turned(self, relation: Link, thing: Link, is_subject: bool) -> bool:
+    def _is_reversed(self, relation: Link, entity_link: Link, is_subject: bool) -> bool:
         schema = self.schema
-        number, at = schema.number(relation.target), schema.node(thing.target)
-        if number is None or at is None or is_mirrored(schema, number):
+        number, node_id = (
+            schema.get_predicate_number(relation.target),
+            schema.find_node(entity_link.target),
+        )
+        if number is None or node_id is None or is_mirrored(schema, number):
             return False
-        node = np.array([at], dtype=np.int32)
-        if any(number not in schema.graph.present(node, inverse=way) for way in (False, True)):
+        node = np.array([node_id], dtype=np.int32)
+        if any(
+            number not in schema.graph.get_predicates(node, inverse=is_inverse)
+            for is_inverse in (False, True)
+        ):
             return False
-        acts = thing_acts(relation, thing, self.linked, schema.texts(number))
-        return acts is not None and acts != is_subject
+        is_grammatical_subject = is_thing_subject(
+            relation, entity_link, self.linked, schema.get_folded_names(number)
+        )
+        return is_grammatical_subject is not None and is_grammatical_subject != is_subject
 
 
-def thing_acts(
+def is_thing_subject(
     relation: Link, thing: Link, linked: LinkedQuestion, names: tuple[str, ...]
 ) -> bool | None:
-    """Whether grammar makes a thing the relation's subject; None if it does not say.
+    """Return whether grammar makes a thing the subject of a relation; None if it is unclear.
 
-    A relation called "taught by" is the other way round, and so is one called "teacher of".
+    Relations called "taught by" or "teacher of" have the opposite direction.
     """
-    if relation.quality < _OWN_WORDS:
+    if relation.quality < _MIN_OWN_WORD_QUALITY:
         return None
-    reading, by = linked.reading, shared_words().agents
-    last = [name.split()[-1] for name in names if name]
-    of = {phrase[0] for phrase in reading.words.following["of"]}
-    backwards = any(word in by or word in shared_words().names["subject"] for word in last)
-    start, end = relation.positions[0], relation.positions[-1]
-    between = [reading.tokens[at].folded for at in range(end + 1, thing.positions[0])]
-    if thing.positions[-1] < start:  # "X's teacher", "whom did X teach"
-        return not backwards
-    apart = range(end + 1, thing.positions[0])
-    if len(between) > _ARTICLES or not all(map(reading.is_stop, apart)):
-        return None
-    own = {reading.tokens[at].folded for at in relation.positions}
-    if by & (own | set(between)):  # "taught by X"
-        return not backwards
-    if of & (own | set(between)):  # "the teacher of X"
-        return not backwards
-    articles = {phrase[0] for name in ("the", "one") for phrase in reading.words.times[name]}
-    if not articles.issuperset(between) or shared_words().names["subject"] & set(last):
-        return None  # "which moons has X"
-    return backwards  # "who taught X"
-
-
-def needless(
-    candidate: Candidate, used: Iterable[Link], linked: LinkedQuestion, schema: Schema
-) -> float:
-    """Return how many steps lead to something that nothing else is about and no word asks for.
-
-    They only keep what has such a step at all. A noun that is the class of what the step starts
-    from, or ends in, does not ask for the other end: `used` are the readings of words. So it is if
-    what goes on between two things is not what words name, which hangs beside them.
-    """
-    if candidate.asks:
-        return 0.0
-    patterns = patterns_in(candidate.tree.where)
-    ends = Counter(
-        end for one in patterns for end in (one.subject, one.object) if isinstance(end, Variable)
+    question, agent_words = linked.reading, get_shared_words().agents
+    last_words = [name.split()[-1] for name in names if name]
+    of_words = {phrase[0] for phrase in question.word_list.follow_up_phrases["of"]}
+    is_inverse_name = any(
+        word in agent_words or word in get_shared_words().names["subject"] for word in last_words
     )
-    shown = set(map(variable_of, candidate.shown))
-    if not any(count < 3 and end not in shown for end, count in ends.items()):
+    start, end = relation.positions[0], relation.positions[-1]
+    words_between = [
+        question.tokens[position].folded for position in range(end + 1, thing.positions[0])
+    ]
+    if thing.positions[-1] < start:  # "X's teacher", "whom did X teach"
+        return not is_inverse_name
+    gap_positions = range(end + 1, thing.positions[0])
+    if len(words_between) > _MAX_FUNCTION_WORDS or not all(map(question.is_stop, gap_positions)):
+        return None
+    relation_words = {question.tokens[position].folded for position in relation.positions}
+    if agent_words & (relation_words | set(words_between)):  # "taught by X"
+        return not is_inverse_name
+    if of_words & (relation_words | set(words_between)):  # "the teacher of X"
+        return not is_inverse_name
+    articles = {
+        phrase[0] for name in ("the", "one") for phrase in question.word_list.time_phrases[name]
+    }
+    if not articles.issuperset(words_between) or get_shared_words().names["subject"] & set(
+        last_words
+    ):
+        return None  # "which moons has X"
+    return is_inverse_name  # "who taught X"
+
+
+def count_needless_steps(
+    candidate: QueryCandidate, links: Iterable[Link], linked: LinkedQuestion, schema: Schema
+) -> float:
+    """Return the number of steps to something that no other pattern uses and no word asks for.
+
+    They only require that such a step exists. A noun for the class of the start or the end of a
+    step does not ask for the other end. A class beside an unnamed connection between two things
+    also counts.
+
+    Args:
+        links: Links that the candidate is based on.
+    """
+    if candidate.is_ask:
         return 0.0
-    elsewhere = set(_beside_patterns(candidate.tree))
+    patterns = list_patterns(candidate.tree.where)
+    occurrences = Counter(
+        term
+        for entry in patterns
+        for term in (entry.subject, entry.object)
+        if isinstance(term, Variable)
+    )
+    shown_variables = set(map(get_value_variable, candidate.shown))
+    if not any(count < 3 and term not in shown_variables for term, count in occurrences.items()):
+        return 0.0
+    other_variables = set(_iterate_other_variables(candidate.tree))
     steps = [
-        one
-        for one in patterns
-        if isinstance(one.subject, Variable) and isinstance(one.object, Variable)
+        entry
+        for entry in patterns
+        if isinstance(entry.subject, Variable) and isinstance(entry.object, Variable)
     ]
-    loose = [
-        (one, end is one.subject)
-        for one in steps
-        for end in (one.subject, one.object)
-        if isinstance(end, Variable) and ends[end] == 1 and end not in elsewhere
+    loose_steps = [
+        (entry, term is entry.subject)
+        for entry in steps
+        for term in (entry.subject, entry.object)
+        if isinstance(term, Variable) and occurrences[term] == 1 and term not in other_variables
     ]
-    typed = [one for one in patterns if predicate_of(one) == RDF_TYPE]
-    aside = [  # its class is said, and one step
-        one
-        for one in typed
-        if isinstance(one.subject, Variable)
-        and ends[one.subject] == 2
-        and one.subject not in elsewhere
+    type_triples = [entry for entry in patterns if get_predicate(entry) == RDF_TYPE]
+    single_step_types = [  # its class is said, and one step
+        entry
+        for entry in type_triples
+        if isinstance(entry.subject, Variable)
+        and occurrences[entry.subject] == 2
+        and entry.subject not in other_variables
     ]
-    if not loose and not aside:
+    if not loose_steps and not single_step_types:
         return 0.0
-    classes = {one.positions for one in linked.of(Kind.CLASS) if one.similarity > SURE}
-    names = {(one.target, one.positions in classes) for one in used}
-    idle = sum(not _is_asked(one, at_start, names, schema) for one, at_start in loose)
-    return float(idle + (bool(aside) and _bypassed(aside, typed, steps, names, schema)))
+    classes = {
+        entry.positions
+        for entry in linked.get_links(Kind.CLASS)
+        if entry.similarity > FULL_NAME_SHARE
+    }
+    link_targets = {(entry.target, entry.positions in classes) for entry in links}
+    unnamed_count = sum(
+        not _is_step_named(entry, at_start, link_targets, schema) for entry, at_start in loose_steps
+    )
+    return float(
+        unnamed_count
+        + (
+            bool(single_step_types)
+            and _has_bypass(single_step_types, type_triples, steps, link_targets, schema)
+        )
+    )
 
 
-def _beside_patterns(query: Query) -> Iterator[Variable]:
-    """The variables of all parts of a query but the patterns that have to hold."""
-    parts = tuple(one for one in query.where.elements if not isinstance(one, Pattern))
-    for one in walk((parts, query.columns, query.order, query.having, query.group_by)):
-        if isinstance(one, Variable):
-            yield one
+def _iterate_other_variables(query: Query) -> Iterator[Variable]:
+    """Yield the variables of all parts of a query except the required patterns."""
+    parts = tuple(node for node in query.where.elements if not isinstance(node, Pattern))
+    for node in walk((parts, query.columns, query.order, query.having, query.group_by)):
+        if isinstance(node, Variable):
+            yield node
 
 
-def _is_asked(one: Pattern, at_start: bool, names: set[tuple[str, bool]], schema: Schema) -> bool:
-    """Whether words name a step, and more than the class of the end that it was taken from."""
-    iri = predicate_of(one)
-    number = schema.number(iri)
-    says_end = number is not None and schema.names_subject(number) == at_start
-    return (iri, False) in names or ((iri, True) in names and says_end)
+def _is_step_named(
+    triple: Pattern, at_start: bool, names: set[tuple[str, bool]], schema: Schema
+) -> bool:
+    """Return whether words name a step, and not only the class of the end that it starts from."""
+    iri = get_predicate(triple)
+    number = schema.get_predicate_number(iri)
+    is_end_named = number is not None and schema.is_subject_name(number) == at_start
+    return (iri, False) in names or ((iri, True) in names and is_end_named)
 
 
-def _bypassed(
-    aside: Sequence[Pattern],
-    typed: Sequence[Pattern],
+def _has_bypass(
+    single_step_types: Sequence[Pattern],
+    type_triples: Sequence[Pattern],
     steps: Sequence[Pattern],
     names: set[tuple[str, bool]],
     schema: Schema,
 ) -> bool:
-    """Whether a thing hangs beside one that leads on through something that no word names."""
-    said = {one.subject for one in typed}
-    beside = {one.subject for one in aside}
-    ends = [(one, one.subject, one.object) for one in steps]
-    ends += [(one, one.object, one.subject) for one in steps]
-    hooks = {end for _, start, end in ends if start in beside}
-    through = {end for _, start, end in ends if start in hooks and end not in said}
+    """Return whether a thing hangs beside an unnamed connection between two other things."""
+    typed_terms = {triple.subject for triple in type_triples}
+    side_terms = {triple.subject for triple in single_step_types}
+    directed_steps = [(triple, triple.subject, triple.object) for triple in steps]
+    directed_steps += [(triple, triple.object, triple.subject) for triple in steps]
+    side_neighbours = {target for _, start, target in directed_steps if start in side_terms}
+    connectors = {
+        target
+        for _, start, target in directed_steps
+        if start in side_neighbours and target not in typed_terms
+    }
     return any(
-        sum(start == node for _, start, _ in ends) > 1
+        sum(start == node for _, start, _ in directed_steps) > 1
         and not any(
-            _is_asked(one, one.subject == node, names, schema)
-            for one, start, _ in ends
+            _is_step_named(triple, triple.subject == node, names, schema)
+            for triple, start, _ in directed_steps
             if start == node
         )
-        for node in through
+        for node in connectors
     )

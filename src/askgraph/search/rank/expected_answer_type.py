@@ -1,6 +1,6 @@
-"""The answer that a question expects, read from its words: its kind, columns and rows.
+"""Derive the answer that a question expects from its words: its kind, columns and rows.
 
-The columns of a query are compared with it, graph or not.
+The columns of a query are compared with it, with or without a graph.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from askgraph.index.names import Kind
 from askgraph.search.link import Link, LinkedQuestion
 from askgraph.search.tokenize import TokenizedQuestion
 from askgraph.search.tokenize.question_operators import (
-    COMPARING,
+    COMPARISON_SIGNS,
     Operator,
     QuestionOperators,
-    Zones,
+    QuestionZones,
     detect_operators,
-    goes_on,
+    is_continuation,
 )
-from askgraph.search.tokenize.word_lists import word_list
+from askgraph.search.tokenize.word_lists import get_word_list
 from askgraph.sparql import (
     AGGREGATES,
     Bind,
@@ -49,13 +49,19 @@ from askgraph.sparql.results import SelectResult
 from askgraph.sparql.serializer import tree_of
 from askgraph.sparql.vocabulary import LABEL_PREDICATES, NUMERIC_DATATYPES, RDF_TYPE
 
-AGGREGATING = ("average", "sum", "minimum", "maximum")
-_SURE = 0.7  # links from this score on say what a noun means
-_AS_WELL = 0.15  # a link that is so little worse may be meant as well
+AGGREGATE_OPERATORS = ("average", "sum", "minimum", "maximum")
+_MIN_LINK_SCORE = 0.7  # links from this score on say what a noun means
+_MAX_SCORE_GAP = 0.15  # a link that is so little worse may be meant as well
 
 
-class Run(NamedTuple):
-    """Content words beside each other, the operators before them, and where it all starts."""
+class ContentRun(NamedTuple):
+    """Adjacent content words, the operators before them, and the position where they start.
+
+    Attributes:
+        positions: Positions of the content words.
+        operators: Names of the operators before them.
+        start: Position of the first word or operator.
+    """
 
     positions: list[int]
     operators: tuple[str, ...]
@@ -63,348 +69,436 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Item:
-    """One noun that is asked for: its tokens, the operators before it, and what it may mean.
+class RequestedNoun:
+    """A noun that the question asks for.
 
-    It is `headed` by a property if that is what its last word names: "party locations".
+    Attributes:
+        positions: Its tokens.
+        operators: Names of the operators before it.
+        classes: IRIs of the classes that it may mean.
+        predicates: IRIs of the predicates that it may mean.
+        is_name: Whether it asks for names.
+        is_property_headed: Whether its last word names a property: "party locations".
     """
 
     positions: tuple[int, ...]
     operators: tuple[str, ...]
     classes: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
-    naming: bool = False
-    headed: bool = False
+    is_name: bool = False
+    is_property_headed: bool = False
 
     @property
-    def first(self) -> int:
-        """Its first token."""
+    def first_position(self) -> int:
+        """Position of its first token."""
         return self.positions[0]
 
     @cached_property
     def iris(self) -> tuple[str, ...]:
-        """All that it may mean."""
+        """IRIs of all its meanings."""
         return self.classes + self.predicates
 
     @property
     def is_property(self) -> bool:
-        """Whether it fills a column of its own: a property, a name, a count or an aggregate."""
-        aggregated = "count" in self.operators or any(o in AGGREGATING for o in self.operators)
-        return aggregated or self.naming or self.headed
+        """Whether it fills its own column: a property, a name, a count or an aggregate."""
+        has_aggregate = "count" in self.operators or any(
+            operator in AGGREGATE_OPERATORS for operator in self.operators
+        )
+        return has_aggregate or self.is_name or self.is_property_headed
 
     @property
-    def width(self) -> int:
-        """The columns it fills: one for each aggregate of it."""
-        return max(1, sum(name in AGGREGATING for name in self.operators))
+    def column_count(self) -> int:
+        """Number of columns that it fills: one for each aggregate."""
+        return max(1, sum(name in AGGREGATE_OPERATORS for name in self.operators))
 
 
-def items_of(linked: LinkedQuestion, frame: QuestionOperators) -> tuple[Item, ...]:
-    """Return the head noun and those that are listed with it, in their order.
+def find_requested_nouns(
+    linked: LinkedQuestion, operators: QuestionOperators
+) -> tuple[RequestedNoun, ...]:
+    """Return the head noun and the nouns that are listed with it, in order.
 
-    What is only put in front ("for model X, how many …") is none of them.
+    A phrase in front ("for model X, how many …") is left out.
     """
-    zones = Zones.of(linked.reading, frame)
-    runs = list(_runs(linked, frame))
-    first, *others = _by_sentence(runs, linked.reading)
-    items = _listed(first, linked, frame, zones)
-    for sentence in others:
-        more = _listed(sentence, linked, frame, zones)
-        properties = [item.is_property for item in more]
-        if more and (all(properties) or (any(properties) and len(more) > 1)):
-            return more
-    return items
+    zones = QuestionZones.from_question(linked.reading, operators)
+    runs = list(_iterate_runs(linked, operators))
+    first, *further_sentences = _split_sentences(runs, linked.reading)
+    nouns = _find_listed_nouns(first, linked, operators, zones)
+    for sentence in further_sentences:
+        sentence_nouns = _find_listed_nouns(sentence, linked, operators, zones)
+        property_flags = [noun.is_property for noun in sentence_nouns]
+        if sentence_nouns and (
+            all(property_flags) or (any(property_flags) and len(sentence_nouns) > 1)
+        ):
+            return sentence_nouns
+    return nouns
 
 
-def owner_of(
-    linked: LinkedQuestion, frame: QuestionOperators, items: Sequence[Item]
-) -> Item | None:
-    """Return the noun of which the last of some items is said: "customers" of "names of customers".
+def find_owner_noun(
+    linked: LinkedQuestion, operators: QuestionOperators, nouns: Sequence[RequestedNoun]
+) -> RequestedNoun | None:
+    """Return the noun that owns the last of some nouns: "customers" in "names of customers".
 
     >>> from askgraph.search.tokenize import tokenize
     >>> linked = LinkedQuestion(tokenize("Show the names and ages of all customers."), ())
-    >>> frame = detect_operators(linked.reading)
-    >>> owner_of(linked, frame, items_of(linked, frame)).positions
+    >>> operators = detect_operators(linked.reading)
+    >>> find_owner_noun(linked, operators, find_requested_nouns(linked, operators)).positions
     (7,)
     """
-    if not items:
+    if not nouns:
         return None
-    reading, last = linked.reading, items[-1].positions[-1]
-    following = next((run for run in _runs(linked, frame) if run.positions[0] > last), None)
-    if following is None or not _leads(range(last + 1, following.positions[0]), reading):
+    question, last = linked.reading, nouns[-1].positions[-1]
+    following = next(
+        (run for run in _iterate_runs(linked, operators) if run.positions[0] > last), None
+    )
+    if following is None or not _has_owner_preposition(
+        range(last + 1, following.positions[0]), question
+    ):
         return None
-    return _item(following.positions, following.operators, linked)
+    return _build_noun(following.positions, following.operators, linked)
 
 
-def _by_sentence(runs: Sequence[Run], reading: TokenizedQuestion) -> list[list[Run]]:
-    """Runs parted at the ends of sentences; at least one part."""
-    parts: list[list[Run]] = [[]]
+def _split_sentences(
+    runs: Sequence[ContentRun], question: TokenizedQuestion
+) -> list[list[ContentRun]]:
+    """Split runs at the ends of sentences; there is at least one part."""
+    sentences: list[list[ContentRun]] = [[]]
     for run in runs:
-        first = parts[-1][0].start if parts[-1] else run.start
-        between = reading.text[reading.tokens[first].start : reading.tokens[run.start].start]
-        if any(mark in between for mark in ".?!;"):
-            parts.append([])
-        parts[-1].append(run)
-    return parts
+        first = sentences[-1][0].start if sentences[-1] else run.start
+        text_between = question.text[
+            question.tokens[first].start : question.tokens[run.start].start
+        ]
+        if any(mark in text_between for mark in ".?!;"):
+            sentences.append([])
+        sentences[-1].append(run)
+    return sentences
 
 
-def _listed(
-    runs: Sequence[Run], linked: LinkedQuestion, frame: QuestionOperators, zones: Zones
-) -> tuple[Item, ...]:
-    """The head noun of a sentence and those that are listed with it."""
-    reading = linked.reading
-    possessive = reading.words.clauses["possessive"]
-    found: list[Item] = []
-    front = _front(runs, reading)
-    end = runs[front - 1].positions[-1] if front else _start_of_sentence(runs, reading) - 1
-    owned = over = False
-    for run in runs[front:]:
+def _find_listed_nouns(
+    runs: Sequence[ContentRun],
+    linked: LinkedQuestion,
+    operators: QuestionOperators,
+    zones: QuestionZones,
+) -> tuple[RequestedNoun, ...]:
+    """Return the head noun of a sentence and the nouns that are listed with it."""
+    question = linked.reading
+    possessive = question.word_list.clauses["possessive"]
+    nouns: list[RequestedNoun] = []
+    front_count = _count_front_runs(runs, question)
+    end = (
+        runs[front_count - 1].positions[-1]
+        if front_count
+        else _find_sentence_start(runs, question) - 1
+    )
+    has_owner = is_finished = False
+    for run in runs[front_count:]:
         start = run.start
-        between = range(end + 1, start)
+        gap_positions = range(end + 1, start)
         end = run.positions[-1]
-        if found and any(goes_on(at, reading) for at in between):
-            owned = over = False
-        elif over:
+        if nouns and any(is_continuation(position, question) for position in gap_positions):
+            has_owner = is_finished = False
+        elif is_finished:
             continue
-        elif found and not (zones.is_head(start) and _joined(between, start, zones, frame)):
-            over = owned or not (zones.is_head(start) and _leads(between, reading))
-            owned = True
+        elif nouns and not (
+            zones.is_head(start) and _is_list_gap(gap_positions, start, zones, operators)
+        ):
+            is_finished = has_owner or not (
+                zones.is_head(start) and _has_owner_preposition(gap_positions, question)
+            )
+            has_owner = True
             continue
-        if found or front or not _is_put_in_front(between, reading):
-            item = _item(run.positions, run.operators, linked)
-            possessed = any(reading.folded[at] in possessive for at in between)
-            over = owned and not (item.is_property or possessed)
-            found += [] if over else [item]
-        owned = False
-    return tuple(found)
+        if nouns or front_count or not _is_front_phrase(gap_positions, question):
+            noun = _build_noun(run.positions, run.operators, linked)
+            is_possessed = any(
+                question.folded_words[position] in possessive for position in gap_positions
+            )
+            is_finished = has_owner and not (noun.is_property or is_possessed)
+            nouns += [] if is_finished else [noun]
+        has_owner = False
+    return tuple(nouns)
 
 
-def _front(runs: Sequence[Run], reading: TokenizedQuestion) -> int:
-    """How many runs only put something in front: "for each X that has Y, find the …"."""
-    start = _start_of_sentence(runs, reading)
-    if not runs or not _is_put_in_front(range(start, runs[0].start), reading):
+def _count_front_runs(runs: Sequence[ContentRun], question: TokenizedQuestion) -> int:
+    """Return the number of runs in a leading phrase: "for each X that has Y, find the …"."""
+    start = _find_sentence_start(runs, question)
+    if not runs or not _is_front_phrase(range(start, runs[0].start), question):
         return 0
-    for at, (one, other) in enumerate(pairwise(runs), 1):
-        between = range(one.positions[-1] + 1, other.positions[0])
-        gap = reading.text[reading.tokens[between.start - 1].end : reading.tokens[other.start].end]
-        asks = ((reading.folded[word],) in reading.words.following["whole"] for word in between)
-        if "," in gap and any(asks):
-            return at
+    for count, (run, next_run) in enumerate(pairwise(runs), 1):
+        gap_positions = range(run.positions[-1] + 1, next_run.positions[0])
+        gap = question.text[
+            question.tokens[gap_positions.start - 1].end : question.tokens[next_run.start].end
+        ]
+        request_flags = (
+            (question.folded_words[position],) in question.word_list.follow_up_phrases["whole"]
+            for position in gap_positions
+        )
+        if "," in gap and any(request_flags):
+            return count
     return 0
 
 
-def _leads(between: range, reading: TokenizedQuestion) -> bool:
-    """Whether "of the" or the like leads from a noun to what it is said of."""
-    words = [reading.folded[at] for at in between]
-    gap = reading.gap(between.start - 1, between.stop)
-    owns = bool(words) and words[0] in reading.words.clauses["owner"]
-    return owns and not any(mark in gap for mark in ",;:.?!")
+def _has_owner_preposition(gap_positions: range, question: TokenizedQuestion) -> bool:
+    """Return whether "of the" or the like connects a noun to its owner."""
+    words = [question.folded_words[position] for position in gap_positions]
+    gap = question.get_gap(gap_positions.start - 1, gap_positions.stop)
+    starts_with_of = bool(words) and words[0] in question.word_list.clauses["owner"]
+    return starts_with_of and not any(mark in gap for mark in ",;:.?!")
 
 
-def _start_of_sentence(runs: Sequence[Run], reading: TokenizedQuestion) -> int:
-    """The first token of the sentence that some runs stand in."""
-    at = runs[0].start if runs else 0
-    while at > 0 and not reading.parted(at - 1, at):
-        at -= 1
-    return at
+def _find_sentence_start(runs: Sequence[ContentRun], question: TokenizedQuestion) -> int:
+    """Return the first token of the sentence that contains the runs."""
+    position = runs[0].start if runs else 0
+    while position > 0 and not question.has_sentence_break(position - 1, position):
+        position -= 1
+    return position
 
 
-def interrogative(reading: TokenizedQuestion, *, within: range | None = None) -> int | None:
-    """Return the place of a question word, among the first three tokens or in another range."""
-    among = range(min(3, len(reading.tokens))) if within is None else within
-    asking = _interrogatives(reading.language)
-    places = (at for at in among if reading.is_stop(at))
-    return next((at for at in places if reading.tokens[at].folded in asking), None)
+def find_question_word(question: TokenizedQuestion, *, within: range | None = None) -> int | None:
+    """Return the position of a question word, among the first three tokens or in another range."""
+    positions = range(min(3, len(question.tokens))) if within is None else within
+    question_words = _get_question_words(question.language)
+    function_positions = (position for position in positions if question.is_stop(position))
+    return next(
+        (
+            position
+            for position in function_positions
+            if question.tokens[position].folded in question_words
+        ),
+        None,
+    )
 
 
 @cache
-def _interrogatives(language: str) -> frozenset[str]:
-    """The words that ask by themselves ("who"), or before a noun ("which year", "how old")."""
-    words = word_list(language)
-    phrases = [phrase for listed in words.asks.values() for phrase in listed]
-    found = {phrase[0] for phrase in phrases if len(phrase) == 1}
+def _get_question_words(language: str) -> frozenset[str]:
+    """Return the words that ask alone ("who") or before a noun ("which year", "how old")."""
+    words = get_word_list(language)
+    phrases = [phrase for group in words.question_words.values() for phrase in group]
+    question_words = {phrase[0] for phrase in phrases if len(phrase) == 1}
     for phrase in phrases:
-        nouns = [at for at, word in enumerate(phrase) if word not in words.stop]
-        found |= {phrase[at - 1] for at in nouns[:1] if at}
-    return frozenset(found)
+        nouns = [index for index, word in enumerate(phrase) if word not in words.stop_words]
+        question_words |= {phrase[index - 1] for index in nouns[:1] if index}
+    return frozenset(question_words)
 
 
-def _is_put_in_front(before: range, reading: TokenizedQuestion) -> bool:
-    """Whether a preposition, and no question word, stands before the first noun."""
-    restrict = reading.words.clauses["restrict"]
-    restricts = any(reading.tokens[at].folded in restrict for at in before)
-    return restricts and interrogative(reading, within=before) is None
+def _is_front_phrase(before: range, question: TokenizedQuestion) -> bool:
+    """Return whether a preposition, and no question word, stands before the first noun."""
+    prepositions = question.word_list.clauses["restrict"]
+    has_preposition = any(question.tokens[position].folded in prepositions for position in before)
+    return has_preposition and find_question_word(question, within=before) is None
 
 
-def _joined(between: range, start: int, zones: Zones, frame: QuestionOperators) -> bool:
-    """Whether a comma, a conjunction or a possessive, and no other content, parts two nouns."""
-    reading = frame.reading
-    joining = {at for one in frame.of("and") for at in one.positions}  # "as well as"
-    if not all(reading.is_stop(at) or at in joining for at in between):
+def _is_list_gap(
+    gap_positions: range, start: int, zones: QuestionZones, question_operators: QuestionOperators
+) -> bool:
+    """Return whether only a comma, a conjunction or a possessive separates two nouns."""
+    question = question_operators.reading
+    conjunction_positions = {
+        position
+        for operator in question_operators.get_operators("and")
+        for position in operator.positions
+    }  # "as well as"
+    if not all(
+        question.is_stop(position) or position in conjunction_positions
+        for position in gap_positions
+    ):
         return False
-    gap = reading.gap(between.start - 1, start)
+    gap = question.get_gap(gap_positions.start - 1, start)
     if any(mark in gap for mark in ".?!;:"):
         return False
-    operators = [one.name for one in frame.operators if one.first in between]
+    operators = [
+        operator.name
+        for operator in question_operators.operators
+        if operator.first in gap_positions
+    ]
     return "," in gap or "and" in operators or (not operators and zones.is_listed(start))
 
 
-def _runs(linked: LinkedQuestion, frame: QuestionOperators) -> Iterator[Run]:
-    """Runs of content words that own nothing, with the operators before each and where it starts.
+def _iterate_runs(
+    linked: LinkedQuestion, question_operators: QuestionOperators
+) -> Iterator[ContentRun]:
+    """Yield the runs of content words that are no possessor.
 
-    A run ends at a function word, a comma, or an operator; "Intel's" in "Intel's sites" is none.
-    Superlatives and times in a name are none: the "first year" and the "last year" of a graph.
+    A run ends at a function word, a comma or an operator; "Intel's" in "Intel's sites" is skipped.
+    Superlatives and times in a name are no operators: the "first year" of a graph.
     """
-    reading = linked.reading
-    whole = (one for one in linked.of(Kind.CLASS, Kind.PREDICATE) if one.similarity >= _A_NAME)
-    in_names = {at for one in whole if len(one.positions) > 1 for at in one.positions}
+    question = linked.reading
+    name_links = (
+        entry
+        for entry in linked.get_links(Kind.CLASS, Kind.PREDICATE)
+        if entry.similarity >= _MIN_NAME_SIMILARITY
+    )
+    name_positions = {
+        position for entry in name_links if len(entry.positions) > 1 for position in entry.positions
+    }
     run: list[int] = []
     operators: list[str] = []
     start: int | None = None
-    by_place = {
-        at: one
-        for one in frame.operators
-        if one.name not in _DEGREES or not in_names.issuperset(one.positions)
-        for at in one.positions
+    operator_by_position = {
+        position: entry
+        for entry in question_operators.operators
+        if entry.name not in _NAME_OPERATORS or not name_positions.issuperset(entry.positions)
+        for position in entry.positions
     }
-    for at in range(len(reading.tokens)):
-        operator = by_place.get(at)
-        content = operator is None and not reading.is_stop(at)
-        content = content and (at in in_names or not _is_number(at, reading))
-        if run and not (content and _touches(at, reading)):
-            if run[-1] not in reading.genitives:
-                yield Run(run, tuple(operators), start if start is not None else run[0])
+    for position in range(len(question.tokens)):
+        operator = operator_by_position.get(position)
+        is_content = operator is None and not question.is_stop(position)
+        is_content = is_content and (
+            position in name_positions or not _is_number(position, question)
+        )
+        if run and not (is_content and _is_adjacent(position, question)):
+            if run[-1] not in question.genitives:
+                yield ContentRun(run, tuple(operators), start if start is not None else run[0])
             run, operators, start = [], [], None
-        if operator is not None and operator.first == at:
+        if operator is not None and operator.first == position:
             operators.append(operator.name)
-            start = at if start is None and operator.name in (*AGGREGATING, "count") else start
-        if content:
-            run.append(at)
+            start = (
+                position
+                if start is None and operator.name in (*AGGREGATE_OPERATORS, "count")
+                else start
+            )
+        if is_content:
+            run.append(position)
     if run:
-        yield Run(run, tuple(operators), start if start is not None else run[0])
+        yield ContentRun(run, tuple(operators), start if start is not None else run[0])
 
 
-def _touches(at: int, reading: TokenizedQuestion) -> bool:
-    gap = reading.gap(at - 1, at)
-    return not any(mark in gap for mark in ",;:.?!") and at - 1 not in reading.genitives
+def _is_adjacent(position: int, question: TokenizedQuestion) -> bool:
+    gap = question.get_gap(position - 1, position)
+    return not any(mark in gap for mark in ",;:.?!") and position - 1 not in question.genitives
 
 
-def _is_number(at: int, reading: TokenizedQuestion) -> bool:
-    percent = reading.folded[at] in reading.words.clauses["percent"]
+def _is_number(position: int, question: TokenizedQuestion) -> bool:
+    is_percent_word = question.folded_words[position] in question.word_list.clauses["percent"]
     return any(
-        at in one.positions or (percent and at == one.last + 1) for one in reading.quantities
+        position in quantity.positions or (is_percent_word and position == quantity.last + 1)
+        for quantity in question.quantities
     )
 
 
-def _item(run: Sequence[int], operators: tuple[str, ...], linked: LinkedQuestion) -> Item:
-    reading = linked.reading
-    best = list(_best(run, linked.of(Kind.CLASS, Kind.PREDICATE)))
-    naming = any(reading.tokens[at].stem in reading.words.naming for at in run)
-    classes = [link for link in best if link.kind is Kind.CLASS]
-    predicates = [link for link in best if link.kind is Kind.PREDICATE]
-    return Item(
-        tuple(run),
+def _build_noun(
+    positions: Sequence[int], operators: tuple[str, ...], linked: LinkedQuestion
+) -> RequestedNoun:
+    question = linked.reading
+    best_links = list(_iterate_best_links(positions, linked.get_links(Kind.CLASS, Kind.PREDICATE)))
+    is_name = any(
+        question.tokens[position].stem in question.word_list.naming for position in positions
+    )
+    classes = [link for link in best_links if link.kind is Kind.CLASS]
+    predicates = [link for link in best_links if link.kind is Kind.PREDICATE]
+    return RequestedNoun(
+        tuple(positions),
         operators,
         tuple(dict.fromkeys(link.target for link in classes)),
         tuple(dict.fromkeys(link.target for link in predicates)),
-        naming,
-        _last(predicates) > _last(classes),
+        is_name,
+        _get_last_position(predicates) > _get_last_position(classes),
     )
 
 
-def _last(links: Sequence[Link]) -> int:
-    """The last word that some links take."""
+def _get_last_position(links: Sequence[Link]) -> int:
+    """Return the last position of some links."""
     return max((link.positions[-1] for link in links), default=-1)
 
 
-def _best(run: Sequence[int], links: Sequence[Link]) -> Iterator[Link]:
-    """The sure links in a run; of those that share words, the ones that hold the most."""
-    left = set(run)
-    inside = [(link, set(link.positions) & left) for link in links if link.score >= _SURE]
-    while held := [(link, words) for link, words in inside if words and words <= left]:
-        most = max(len(words) for _, words in held)
-        best = max(link.score for link, words in held if len(words) == most)
-        widest = [
+def _iterate_best_links(positions: Sequence[int], links: Sequence[Link]) -> Iterator[Link]:
+    """Yield the sure links in a run; of those that share words, the ones with the most words."""
+    free = set(positions)
+    sure_links = [
+        (link, set(link.positions) & free) for link in links if link.score >= _MIN_LINK_SCORE
+    ]
+    while fitting := [(link, words) for link, words in sure_links if words and words <= free]:
+        max_words = max(len(words) for _, words in fitting)
+        best_score = max(link.score for link, words in fitting if len(words) == max_words)
+        widest_links = [
             (link, words)
-            for link, words in held
-            if len(words) == most and link.score > best - _AS_WELL
+            for link, words in fitting
+            if len(words) == max_words and link.score > best_score - _MAX_SCORE_GAP
         ]
-        taken = widest[0][1]
-        yield from (link for link, words in widest if words & taken)
-        left -= taken
+        used = widest_links[0][1]
+        yield from (link for link, words in widest_links if words & used)
+        free -= used
 
 
-Asks = Literal["yes_no", "count", "number", "when", "who", "where", "things"]
+AnswerKind = Literal["yes_no", "count", "number", "when", "who", "where", "things"]
 
 
 @dataclass(frozen=True)
 class ExpectedAnswer:
-    """The shape of an answer, as far as the question tells it.
+    """The expected shape of an answer, as far as the question determines it.
 
-    `kind` is what its question word asks for, `things` if none says more. `columns` is how many
-    columns answer at least, None if nothing can be said. `classes` and `predicates` are the IRIs
-    that the head noun may mean; `listed` those of all nouns that are asked for side by side, and
-    `nouns` is how many of them there are. `counted` says that the number of something is asked for,
-    alone or beside others, `reckoned` a total or the like, `grouped` "for each", `limit` how many
-    rows a superlative or "first ten" keeps, `again` that a second question follows ("and how
-    many"). `names` are asked for by that word. `singular` marks a head noun in the singular after a
-    question word and a verb of being, `interrogative` a question word at the start.
+    Attributes:
+        kind: What the question word asks for; `things` if nothing is more specific.
+        columns: Minimum number of columns that answer; None if unknown.
+        classes: IRIs of the classes that the head noun may mean.
+        predicates: IRIs of the predicates that the head noun may mean.
+        noun_iris: IRIs that any of the requested nouns may mean.
+        noun_count: Number of columns that the requested nouns fill.
+        is_counted: Whether a count is requested, alone or beside other columns.
+        is_calculated: Whether a total, an average or the like is requested.
+        is_grouped: Whether the question has "for each".
+        is_ordered: Whether the question asks for an order.
+        limit: Number of rows that a superlative or "first ten" keeps.
+        has_second_question: Whether a second question follows ("and how many").
+        is_name_request: Whether names are requested by that word.
+        is_singular: Whether the head noun is singular, after a question word and a form of "be".
+        has_question_word: Whether a question word opens the question.
     """
 
-    kind: Asks = "things"
+    kind: AnswerKind = "things"
     columns: int | None = None
     classes: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
-    listed: tuple[str, ...] = ()
-    nouns: int = 0
-    counted: bool = False
-    reckoned: bool = False
-    grouped: bool = False
-    ordered: bool = False
+    noun_iris: tuple[str, ...] = ()
+    noun_count: int = 0
+    is_counted: bool = False
+    is_calculated: bool = False
+    is_grouped: bool = False
+    is_ordered: bool = False
     limit: int | None = None
-    again: bool = False
-    names: bool = False
-    singular: bool = False
-    interrogative: bool = False
+    has_second_question: bool = False
+    is_name_request: bool = False
+    is_singular: bool = False
+    has_question_word: bool = False
 
 
-def expect_answer(linked: LinkedQuestion) -> ExpectedAnswer:
-    """Return what a linked question asks for; in doubt less is said.
+def derive_expected_answer(linked: LinkedQuestion) -> ExpectedAnswer:
+    """Derive the expected answer of a linked question; unclear properties keep their defaults.
 
     >>> from askgraph.search.tokenize import tokenize
-    >>> expect_answer(LinkedQuestion(tokenize("How many moons has Mars?"), ())).kind
+    >>> derive_expected_answer(LinkedQuestion(tokenize("How many moons has Mars?"), ())).kind
     'count'
     """
-    reading = linked.reading
-    frame = detect_operators(reading)
-    items = items_of(linked, frame)
-    ordered = bool(frame.of("order", "ascending", "descending"))
-    extremes = [] if ordered else _extremes(frame, linked)
-    first = items[0] if items else Item((), ())
+    question = linked.reading
+    operators = detect_operators(question)
+    nouns = find_requested_nouns(linked, operators)
+    is_ordered = bool(operators.get_operators("order", "ascending", "descending"))
+    extremes = [] if is_ordered else _find_extremes(operators, linked)
+    head_noun = nouns[0] if nouns else RequestedNoun((), ())
     return ExpectedAnswer(
-        kind=_kind(reading, frame, items),
-        columns=_columns(items),
-        classes=first.classes,
-        predicates=first.predicates,
-        listed=tuple(dict.fromkeys(iri for item in items for iri in item.iris)),
-        nouns=sum(item.width for item in items),
-        counted=any("count" in item.operators for item in items),
-        reckoned=bool(frame.of(*_RECKONING)),
-        grouped=bool(frame.of("each")) and frame.mean_count is None,
-        ordered=ordered,
-        limit=_limit(frame, extremes, first),
-        again=_asks_again(reading, frame),
-        names=any(item.naming for item in items),
-        singular=_is_singular(reading, first) and not frame.of(*COMPARING, "comparative"),
-        interrogative=interrogative(reading) is not None,
+        kind=_derive_kind(question, operators, nouns),
+        columns=_count_columns(nouns),
+        classes=head_noun.classes,
+        predicates=head_noun.predicates,
+        noun_iris=tuple(dict.fromkeys(iri for noun in nouns for iri in noun.iris)),
+        noun_count=sum(noun.column_count for noun in nouns),
+        is_counted=any("count" in noun.operators for noun in nouns),
+        is_calculated=bool(operators.get_operators(*_CALCULATION_OPERATORS)),
+        is_grouped=bool(operators.get_operators("each")) and operators.average_of_counts is None,
+        is_ordered=is_ordered,
+        limit=_find_limit(operators, extremes, head_noun),
+        has_second_question=_has_second_question(question, operators),
+        is_name_request=any(noun.is_name for noun in nouns),
+        is_singular=_is_singular(question, head_noun)
+        and not operators.get_operators(*COMPARISON_SIGNS, "comparative"),
+        has_question_word=find_question_word(question) is not None,
     )
 
 
-_DEGREES = ("superlative", "sum", "top")
-_RECKONING = ("average", "sum", "minimum", "maximum", "difference", "ratio")
-_REQUESTS = 3  # so many words after a verb may say that it opens a request
-_EXTREMES = ("superlative", "most", "fewest", "maximum", "minimum")
-_A_NAME = 0.9  # words so like a name are it
-_KINDS: dict[str, Asks] = {
+_NAME_OPERATORS = ("superlative", "sum", "top")
+_CALCULATION_OPERATORS = ("average", "sum", "minimum", "maximum", "difference", "ratio")
+_MAX_REQUEST_WORDS = 3  # so many words after a verb may say that it opens a request
+_EXTREME_OPERATORS = ("superlative", "most", "fewest", "maximum", "minimum")
+_MIN_NAME_SIMILARITY = 0.9  # words so like a name are it
+_KIND_BY_QUESTION_WORD: dict[str, AnswerKind] = {
     "person": "who",
     "place": "where",
     "date": "when",
@@ -413,127 +507,161 @@ _KINDS: dict[str, Asks] = {
 }
 
 
-def _kind(reading: TokenizedQuestion, frame: QuestionOperators, items: tuple[Item, ...]) -> Asks:
-    if frame.exists:
-        asks = frame.asks is not None or _is_request(reading, frame) or _asks_again(reading, frame)
-        return "things" if asks else "yes_no"
-    if items and "count" in items[0].operators:
-        return "count" if items[0].classes or not items[0].predicates else "number"
-    starts = items[0].first if items else len(reading.tokens)
-    name = frame.asked_at[0] if frame.asked_at is not None else ""
-    counts = any(one.first <= starts for one in frame.of("count"))
-    if name == "number" and counts:
-        return "number" if items and items[0].predicates and not items[0].classes else "count"
-    return _KINDS.get(name, "things")
+def _derive_kind(
+    question: TokenizedQuestion, operators: QuestionOperators, nouns: tuple[RequestedNoun, ...]
+) -> AnswerKind:
+    if operators.is_yes_no_question:
+        is_request = (
+            operators.asks is not None
+            or _is_request(question, operators)
+            or _has_second_question(question, operators)
+        )
+        return "things" if is_request else "yes_no"
+    if nouns and "count" in nouns[0].operators:
+        return "count" if nouns[0].classes or not nouns[0].predicates else "number"
+    first_noun_position = nouns[0].first_position if nouns else len(question.tokens)
+    question_word = operators.question_word[0] if operators.question_word is not None else ""
+    has_count = any(
+        operator.first <= first_noun_position for operator in operators.get_operators("count")
+    )
+    if question_word == "number" and has_count:
+        return "number" if nouns and nouns[0].predicates and not nouns[0].classes else "count"
+    return _KIND_BY_QUESTION_WORD.get(question_word, "things")
 
 
-def _is_request(reading: TokenizedQuestion, frame: QuestionOperators) -> bool:
-    """Whether a verb opens a request rather than a question: "can anyone tell me …"."""
-    words = reading.words.yes_or_no
-    opened = frame.of("exists")[0].last + 1
-    after = [token.folded for token in reading.tokens[opened : opened + _REQUESTS]]
-    return bool(after) and (after[0] in words["asked"] or not words["asking"].isdisjoint(after))
-
-
-def _asks_again(reading: TokenizedQuestion, frame: QuestionOperators) -> bool:
-    """Whether a question word follows on a conjunction ("… and how many") or on a question."""
-    tokens = reading.tokens
-    after = [range(one.last + 1, min(one.last + 3, len(tokens))) for one in frame.of("and")]
-    after += [
-        range(at, min(at + 2, len(tokens)))
-        for at in range(1, len(tokens))
-        if "?" in reading.gap(at - 1, at)
+def _is_request(question: TokenizedQuestion, operators: QuestionOperators) -> bool:
+    """Return whether a verb opens a request rather than a question: "can anyone tell me …"."""
+    words = question.word_list.yes_or_no
+    verb_end = operators.get_operators("exists")[0].last + 1
+    next_words = [
+        token.folded for token in question.tokens[verb_end : verb_end + _MAX_REQUEST_WORDS]
     ]
-    return any(interrogative(reading, within=among) is not None for among in after)
+    return bool(next_words) and (
+        next_words[0] in words["asked"] or not words["asking"].isdisjoint(next_words)
+    )
 
 
-def _is_singular(reading: TokenizedQuestion, item: Item) -> bool:
-    """ "What is the mass": a question word, a verb of being, a noun that is no plural."""
-    at = interrogative(reading)
-    if at is None or not item.positions or at + 1 >= item.first:
+def _has_second_question(question: TokenizedQuestion, operators: QuestionOperators) -> bool:
+    """Return whether a question word follows a conjunction ("… and how many") or a question."""
+    tokens = question.tokens
+    ranges = [
+        range(conjunction.last + 1, min(conjunction.last + 3, len(tokens)))
+        for conjunction in operators.get_operators("and")
+    ]
+    ranges += [
+        range(position, min(position + 2, len(tokens)))
+        for position in range(1, len(tokens))
+        if "?" in question.get_gap(position - 1, position)
+    ]
+    return any(find_question_word(question, within=positions) is not None for positions in ranges)
+
+
+def _is_singular(question: TokenizedQuestion, noun: RequestedNoun) -> bool:
+    """Return whether the question is like "what is the mass", with a singular noun."""
+    position = find_question_word(question)
+    if position is None or not noun.positions or position + 1 >= noun.first_position:
         return False
-    verb = reading.tokens[at + 1].folded
-    plural = any(reading.tokens[p].stem != reading.tokens[p].folded for p in item.positions)
-    return (verb,) in reading.words.operators["exists"] and not plural
+    verb = question.tokens[position + 1].folded
+    is_plural = any(
+        question.tokens[noun_position].stem != question.tokens[noun_position].folded
+        for noun_position in noun.positions
+    )
+    return (verb,) in question.word_list.operators["exists"] and not is_plural
 
 
-def _columns(items: tuple[Item, ...]) -> int | None:
-    """How many columns the listed nouns fill, if each is a property or an aggregate."""
-    if not items:
+def _count_columns(nouns: tuple[RequestedNoun, ...]) -> int | None:
+    """Return the number of columns of the nouns, if each is a property or an aggregate."""
+    if not nouns:
         return None
-    if len(items) == 1 or all(item.is_property for item in items):
-        return sum(item.width for item in items)
+    if len(nouns) == 1 or all(noun.is_property for noun in nouns):
+        return sum(noun.column_count for noun in nouns)
     return None
 
 
-def _limit(frame: QuestionOperators, extremes: list[Operator], first: Item) -> int | None:
-    for operator in frame.of("top"):
-        quantity = frame.quantity_after(operator, 1)
+def _find_limit(
+    operators: QuestionOperators, extremes: list[Operator], head_noun: RequestedNoun
+) -> int | None:
+    for operator in operators.get_operators("top"):
+        quantity = operators.get_quantity_after(operator, 1)
         if quantity is not None and quantity.value is not None and quantity.value >= 1:
             return int(quantity.value)
     if not extremes:
         return None
-    for quantity in frame.reading.quantities:
+    for quantity in operators.reading.quantities:
         if quantity.value is None or not float(quantity.value).is_integer() or quantity.value < 1:
             continue
-        beside = any(
-            quantity.first - one.last == 1 or one.first - quantity.last == 1 for one in extremes
+        is_adjacent = any(
+            quantity.first - extreme.last == 1 or extreme.first - quantity.last == 1
+            for extreme in extremes
         )
-        if beside or quantity.last + 1 in first.positions:
+        if is_adjacent or quantity.last + 1 in head_noun.positions:
             return int(quantity.value)
-    before = [frame.reading.tokens[one.first - 1].folded for one in extremes if one.first]
-    ordinal = any(word in frame.reading.words.ordinals for word in before)
-    return None if ordinal else 1
-
-
-def _extremes(frame: QuestionOperators, linked: LinkedQuestion) -> list[Operator]:
-    """The superlatives, but for those in a name and for words that only number ("first time").
-
-    Nor those that say where or when ("in the last century"). None if they point both ways: "from
-    the smallest to the largest" keeps all.
-    """
-    words, tokens = frame.reading.words, frame.reading.tokens
-    found = [
-        one
-        for one in frame.of(*_EXTREMES)
-        if tokens[one.first].folded not in words.ordinals
-        and not any(token.stem in words.naming for token in tokens[one.last + 1 : one.last + 2])
-        and not in_a_name(one, linked)
-        and not _is_circumstance(one, linked.reading)
+    previous_words = [
+        operators.reading.tokens[extreme.first - 1].folded for extreme in extremes if extreme.first
     ]
-    return found if len({_points_up(one) for one in found}) == 1 else []
+    has_ordinal = any(word in operators.reading.word_list.ordinals for word in previous_words)
+    return None if has_ordinal else 1
 
 
-def _is_circumstance(operator: Operator, reading: TokenizedQuestion) -> bool:
-    """Whether a preposition of place or time stands before it, with or without an article."""
-    before = [token.folded for token in reading.tokens[: operator.first]][-2:]
-    places = reading.words.clauses["circumstance"]
-    if before and before[-1] in places:
+def _find_extremes(operators: QuestionOperators, linked: LinkedQuestion) -> list[Operator]:
+    """Return the superlatives that choose rows.
+
+    Superlatives in a name, ordinals as in "first time", and places or times ("in the last century")
+    are left out. The result is empty if they have both directions: "from the smallest to the
+    largest" keeps everything.
+    """
+    words, tokens = operators.reading.word_list, operators.reading.tokens
+    extremes = [
+        extreme
+        for extreme in operators.get_operators(*_EXTREME_OPERATORS)
+        if tokens[extreme.first].folded not in words.ordinals
+        and not any(
+            token.stem in words.naming for token in tokens[extreme.last + 1 : extreme.last + 2]
+        )
+        and not is_in_name(extreme, linked)
+        and not _is_circumstance(extreme, linked.reading)
+    ]
+    return extremes if len({_is_upward(extreme) for extreme in extremes}) == 1 else []
+
+
+def _is_circumstance(operator: Operator, question: TokenizedQuestion) -> bool:
+    """Return whether a preposition of place or time stands before, with or without an article."""
+    previous_words = [token.folded for token in question.tokens[: operator.first]][-2:]
+    prepositions = question.word_list.clauses["circumstance"]
+    if previous_words and previous_words[-1] in prepositions:
         return True
-    return len(before) == 2 and before[0] in places and reading.is_stop(operator.first - 1)
+    return (
+        len(previous_words) == 2
+        and previous_words[0] in prepositions
+        and question.is_stop(operator.first - 1)
+    )
 
 
-def _points_up(operator: Operator) -> bool:
+def _is_upward(operator: Operator) -> bool:
     if operator.measure is not None:
-        return operator.measure.up
+        return operator.measure.is_upward
     return operator.name in ("most", "maximum")
 
 
-def in_a_name(operator: Operator, linked: LinkedQuestion) -> bool:
+def is_in_name(operator: Operator, linked: LinkedQuestion) -> bool:
     """Return whether the words of an operator are part of a longer name: "first name"."""
-    own = set(operator.positions)
+    operator_positions = set(operator.positions)
     return any(
-        link.similarity >= _A_NAME and own & set(link.positions) and not own >= set(link.positions)
+        link.similarity >= _MIN_NAME_SIMILARITY
+        and operator_positions & set(link.positions)
+        and not operator_positions >= set(link.positions)
         for link in linked.links
     )
 
 
-_KEEPING = frozenset(["MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "STR", "COALESCE", "LCASE", "UCASE"])
+_VALUE_PRESERVING_FUNCTIONS = frozenset(
+    ["MIN", "MAX", "SAMPLE", "GROUP_CONCAT", "STR", "COALESCE", "LCASE", "UCASE"]
+)
 
 
 @dataclass(frozen=True)
-class Step:
-    """One predicate from a thing to a value or another thing, whichever way it was written."""
+class PredicateStep:
+    """A predicate from a subject to an object, with inverse paths resolved."""
 
     source: Term
     predicate: str
@@ -541,59 +669,78 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Made:
-    """What a column is made of: variables of patterns, and whether something is computed of them.
+class ColumnSource:
+    """The source of a column.
 
-    `aggregate` is the aggregate that gives it, empty for none.
+    Attributes:
+        variables: Variables of the patterns that it is made of.
+        aggregate: Aggregate that computes it; empty for none.
+        computed: Whether it is computed from the variables.
     """
 
     variables: frozenset[str]
     aggregate: str = ""
-    computed: bool = False
+    is_computed: bool = False
 
 
 @dataclass(frozen=True)
 class QueryColumns:
-    """A query read for its columns; `steps` are those of all its groups but what it rules out."""
+    """A parsed query with the sources of its columns.
+
+    Attributes:
+        query: Parsed query.
+        steps: Steps of all groups except the negated ones.
+        expressions: Pairs of variable name and expression, from BIND and sub-selects.
+    """
 
     query: Query
-    steps: tuple[Step, ...]
-    bound: tuple[tuple[str, Expression], ...]
+    steps: tuple[PredicateStep, ...]
+    expressions: tuple[tuple[str, Expression], ...]
 
-    def made(self, column: str) -> Made:
-        """What a column is made of, through BIND and sub-selects."""
-        return self._made(Variable(column), {})
+    def get_source(self, column: str) -> ColumnSource:
+        """Return the source of a column, through BIND and sub-selects."""
+        return self._get_source(Variable(column), {})
 
     @cached_property
-    def _expressions(self) -> dict[str, Expression]:
-        return dict(self.bound)
+    def _expression_by_name(self) -> dict[str, Expression]:
+        return dict(self.expressions)
 
-    def _made(self, value: Expression, known: dict[str, Made]) -> Made:
-        """What an expression is made of; of each variable that is asked only once."""
+    def _get_source(
+        self, value: Expression, source_by_name: dict[str, ColumnSource]
+    ) -> ColumnSource:
+        """Return the source of an expression; each variable is resolved only once."""
         if isinstance(value, Variable):
             name = value.value
-            if name not in known:
-                known[name] = Made(frozenset([name]))  # ends a name that leads to itself
-                if (inner := self._expressions.get(name)) is not None:
-                    known[name] = self._made(inner, known)
-            return known[name]
+            if name not in source_by_name:
+                source_by_name[name] = ColumnSource(
+                    frozenset([name])
+                )  # ends a name that leads to itself
+                if (expression := self._expression_by_name.get(name)) is not None:
+                    source_by_name[name] = self._get_source(expression, source_by_name)
+            return source_by_name[name]
         if not isinstance(value, Call):
-            return Made(frozenset(), computed=True)
-        called = value.name.split()[0]
+            return ColumnSource(frozenset(), is_computed=True)
+        function = value.name.split()[0]
         parts = [
-            self._made(part, known) for part in value.arguments if isinstance(part, Variable | Call)
+            self._get_source(part, source_by_name)
+            for part in value.arguments
+            if isinstance(part, Variable | Call)
         ]
         variables = frozenset(name for part in parts for name in part.variables)
-        within = next((part.aggregate for part in parts if part.aggregate), "")
-        computed = called not in _KEEPING or any(part.computed for part in parts)
-        return Made(variables, called if called in AGGREGATES else within, computed)
+        inner_aggregate = next((part.aggregate for part in parts if part.aggregate), "")
+        is_computed = function not in _VALUE_PRESERVING_FUNCTIONS or any(
+            part.is_computed for part in parts
+        )
+        return ColumnSource(
+            variables, function if function in AGGREGATES else inner_aggregate, is_computed
+        )
 
-    def into(self, variable: str) -> Iterator[Step]:
-        """The steps that end in a variable."""
+    def iterate_steps_to(self, variable: str) -> Iterator[PredicateStep]:
+        """Yield the steps that end in a variable."""
         return (step for step in self.steps if step.target == Variable(variable))
 
-    def classes(self, variable: str) -> frozenset[str]:
-        """The classes that a variable is said to be of."""
+    def get_classes(self, variable: str) -> frozenset[str]:
+        """Return the classes that the query states for a variable."""
         return frozenset(
             step.target.value
             for step in self.steps
@@ -603,9 +750,9 @@ class QueryColumns:
         )
 
     @cached_property
-    def chooses_extreme(self) -> bool:
-        """Whether anything in it can keep the first or the greatest: LIMIT, MIN, MAX, negation."""
-        return any(_chooses(part) for part in walk(self.query))
+    def can_choose_extreme(self) -> bool:
+        """Whether the query can keep the first or greatest values: LIMIT, MIN, MAX or negation."""
+        return any(_is_choosing(part) for part in walk(self.query))
 
     @cached_property
     def has_alternatives(self) -> bool:
@@ -621,33 +768,43 @@ class QueryColumns:
         )
 
     @cached_property
-    def kept_for(self) -> frozenset[str]:
-        """The variables by which it sorts, or which its conditions name."""
-        conditions = [p.condition for p in walk(self.query) if isinstance(p, Filter)]
-        used = (*(value for value, _ in self.query.order), *self.query.having, *conditions)
-        return frozenset(name.value for value in used for name in variables_of(value))
+    def condition_variables(self) -> frozenset[str]:
+        """Variables of the sort keys and the conditions."""
+        conditions = [part.condition for part in walk(self.query) if isinstance(part, Filter)]
+        expressions = (*(value for value, _ in self.query.order), *self.query.having, *conditions)
+        return frozenset(
+            variable.value for value in expressions for variable in variables_of(value)
+        )
 
 
 @lru_cache(maxsize=256)
-def columns_of(query: str) -> QueryColumns:
-    """Read a query for its columns; raises `QuerySyntaxError` if it cannot be read."""
+def read_query_columns(query: str) -> QueryColumns:
+    """Parse a query for its columns.
+
+    Raises:
+        QuerySyntaxError: the query cannot be parsed.
+    """
     tree = tree_of(query)
     parts = list(walk(tree))
-    bound = [(part.variable.value, part.value) for part in parts if isinstance(part, Bind)]
+    expressions = [(part.variable.value, part.value) for part in parts if isinstance(part, Bind)]
     for part in parts:
         if isinstance(part, Query):
-            bound += [(name.value, value) for name, value in part.columns if value is not None]
-            bound += [(name.value, value) for value, name in part.group_by if name is not None]
+            expressions += [
+                (name.value, value) for name, value in part.columns if value is not None
+            ]
+            expressions += [
+                (name.value, value) for value, name in part.group_by if name is not None
+            ]
     steps = [
         step
-        for number, part in enumerate(_said(tree.where))
-        for step in _steps(part.subject, part.predicate, part.object, f"__{number}")
+        for number, part in enumerate(_iterate_patterns(tree.where))
+        for step in _iterate_steps(part.subject, part.predicate, part.object, f"__{number}")
     ]
-    return QueryColumns(tree, tuple(steps), tuple(bound))
+    return QueryColumns(tree, tuple(steps), tuple(expressions))
 
 
-def _said(group: Group) -> Iterator[Pattern]:
-    """The patterns that hold of a solution."""
+def _iterate_patterns(group: Group) -> Iterator[Pattern]:
+    """Yield the patterns that hold for each solution."""
     for element in group.elements:
         match element:
             case Pattern():
@@ -655,32 +812,36 @@ def _said(group: Group) -> Iterator[Pattern]:
             case Nested(word="MINUS"):
                 continue
             case Nested():
-                yield from _said(element.group)
+                yield from _iterate_patterns(element.group)
             case Union():
                 for inner in element.groups:
-                    yield from _said(inner)
+                    yield from _iterate_patterns(inner)
             case Query():
-                yield from _said(element.where)
+                yield from _iterate_patterns(element.where)
             case _:
                 continue
 
 
-def _steps(source: Term, predicate: Predicate, target: Term, name: str) -> Iterator[Step]:
+def _iterate_steps(
+    source: Term, predicate: Predicate, target: Term, name: str
+) -> Iterator[PredicateStep]:
     match predicate:
         case NamedNode():
-            yield Step(source, predicate.value, target)
+            yield PredicateStep(source, predicate.value, target)
         case Path(operator="^"):
-            yield from _steps(target, predicate.parts[0], source, name)
+            yield from _iterate_steps(target, predicate.parts[0], source, name)
         case Path(operator="/"):
-            ends = [Variable(f"{name}_{at}") for at in range(len(predicate.parts) - 1)]
-            places = [source, *ends, target]
-            for at, part in enumerate(predicate.parts):
-                yield from _steps(places[at], part, places[at + 1], f"{name}_{at}")
+            inner_variables = [
+                Variable(f"{name}_{index}") for index in range(len(predicate.parts) - 1)
+            ]
+            terms = [source, *inner_variables, target]
+            for index, part in enumerate(predicate.parts):
+                yield from _iterate_steps(terms[index], part, terms[index + 1], f"{name}_{index}")
         case Path(operator="!"):
             return
         case Path():
-            for at, part in enumerate(predicate.parts):
-                yield from _steps(source, part, target, f"{name}_{at}")
+            for index, part in enumerate(predicate.parts):
+                yield from _iterate_steps(source, part, target, f"{name}_{index}")
         case _:
             return
 
@@ -691,7 +852,7 @@ def _has_alternatives(predicate: Predicate) -> bool:
     )
 
 
-def _chooses(part: object) -> bool:
+def _is_choosing(part: object) -> bool:
     match part:
         case Query():
             return part.limit is not None
@@ -706,180 +867,232 @@ def _chooses(part: object) -> bool:
 _LABEL_SUFFIX = "Label"  # ends ?cityLabel of the label service, which no pattern binds
 
 
-def answer_columns_of(
+def choose_answer_columns(
     expected: ExpectedAnswer, query: str, result: SelectResult, profile: Profile
 ) -> tuple[str, ...]:
-    """Return the columns that answer, in the order of the result; all if nothing can be told.
+    """Return the columns that answer, in the order of the result; all if it is unclear.
 
-    Labels of things that are shown are context unless names are asked for; the things are, if a
-    property, a date or a count of theirs is asked for, unless it is "for each". Nodes that only
-    hold others together (n-ary) and what is only sorted or filtered by are context, too. A node
-    without a name that tells the unit of a number answers with it.
+    Labels of shown things are context unless names are requested. The things themselves are context
+    if a property, a date or a count of theirs is requested, except with "for each". Nodes that only
+    connect others (n-ary relations) and columns that are only used to sort or filter are context,
+    too. A nameless node with the unit of a number is part of the answer.
     """
     if len(result.variables) < 2:
         return result.variables
     try:
-        columns = columns_of(query)
+        columns = read_query_columns(query)
     except QueryError:
         return result.variables
-    return _Chooser(expected, columns, result.variables, profile).chosen()
+    return _AnswerColumnChooser(expected, columns, result.variables, profile).choose()
 
 
-class _Chooser:
+class _AnswerColumnChooser:
+    """Chooses the columns of a result that answer the question."""
+
     def __init__(
         self,
         expected: ExpectedAnswer,
         columns: QueryColumns,
-        shown: Sequence[str],
+        names: Sequence[str],
         profile: Profile,
     ) -> None:
         self.expected, self.columns, self.profile = expected, columns, profile
-        self.shown = tuple(shown)
-        self.made = {name: columns.made(name) for name in shown}
-        self.naming = {p.iri for p in profile.predicates if p.naming} | set(LABEL_PREDICATES)
-        self.nary = {cls.iri for cls in profile.classes if cls.nary}
+        self.names = tuple(names)
+        self.sources = {name: columns.get_source(name) for name in names}
+        self.name_predicates = {
+            predicate_profile.iri
+            for predicate_profile in profile.predicates
+            if predicate_profile.naming
+        } | set(LABEL_PREDICATES)
+        self.nary_classes = {cls.iri for cls in profile.classes if cls.nary}
         self.ranges = {
-            p.iri: frozenset(cls for cls, _ in p.object_classes) for p in profile.predicates
+            predicate_profile.iri: frozenset(cls for cls, _ in predicate_profile.object_classes)
+            for predicate_profile in profile.predicates
         }
         nameless = {cls.iri for cls in profile.classes if cls.name_predicate is None}
-        self.measured = nameless & {
-            cls for p in profile.predicates if is_unit_like(p) for cls, _ in p.subject_classes
+        self.quantity_classes = nameless & {
+            cls
+            for predicate_profile in profile.predicates
+            if is_unit_like(predicate_profile)
+            for cls, _ in predicate_profile.subject_classes
         }
-        self.numeric = {
-            p.iri for p in profile.predicates if {n for n, _ in p.datatypes[:1]} & NUMERIC_DATATYPES
+        self.numeric_predicates = {
+            predicate_profile.iri
+            for predicate_profile in profile.predicates
+            if {datatype for datatype, _ in predicate_profile.datatypes[:1]} & NUMERIC_DATATYPES
         }
         self.domains = {
-            p.iri: frozenset(cls for cls, _ in p.subject_classes) for p in profile.predicates
+            predicate_profile.iri: frozenset(cls for cls, _ in predicate_profile.subject_classes)
+            for predicate_profile in profile.predicates
         }
 
-    def chosen(self) -> tuple[str, ...]:
-        labels = {name: owner for name in self.shown if (owner := self.owner(name)) is not None}
-        if self.expected.names:
+    def choose(self) -> tuple[str, ...]:
+        """Return the columns that answer."""
+        labels = {
+            name: owner for name in self.names if (owner := self.find_label_owner(name)) is not None
+        }
+        if self.expected.is_name_request:
             context = set(labels.values())
         else:
-            context = {name for name in labels if not self.has_asked_property(name)}
-        left = self.without(self.shown, context)
-        left = self.without(left, (name for name in left if self.is_node(name)))
-        return self.with_measurements(self.narrowed(left))
+            context = {name for name in labels if not self.has_requested_property(name)}
+        remaining = self.remove(self.names, context)
+        remaining = self.remove(
+            remaining, (name for name in remaining if self.is_connecting_node(name))
+        )
+        return self.add_quantity_nodes(self.narrow(remaining))
 
-    def with_measurements(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """The names, and the nodes that tell in what unit a number among them is given."""
-        steps = [step for name in names for step in self.steps(name)]
-        sources = {str(one.source)[1:] for one in steps if one.predicate in self.numeric}
+    def add_quantity_nodes(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the names, with the nodes that hold the unit of a number among them."""
+        steps = [step for name in names for step in self.get_steps(name)]
+        sources = {
+            str(step.source)[1:] for step in steps if step.predicate in self.numeric_predicates
+        }
         return tuple(
             name
-            for name in self.shown
-            if name in names or (name in sources and self.classes(name) & self.measured)
+            for name in self.names
+            if name in names or (name in sources and self.get_classes(name) & self.quantity_classes)
         )
 
-    def without(self, names: Sequence[str], context: Iterable[str]) -> tuple[str, ...]:
-        """The names without some; all of them if none would be left."""
+    def remove(self, names: Sequence[str], context: Iterable[str]) -> tuple[str, ...]:
+        """Return the names without the context; all names if nothing would remain."""
         dropped = set(context)
         return tuple(name for name in names if name not in dropped) or tuple(names)
 
-    def owner(self, name: str) -> str | None:
-        """The column whose label a column is."""
-        if name.endswith(_LABEL_SUFFIX) and not list(self.columns.into(name)):
-            thing = name.removesuffix(_LABEL_SUFFIX)
-            return thing if thing in self.shown else None
-        made = self.made[name]
-        if made.computed:
+    def find_label_owner(self, name: str) -> str | None:
+        """Return the column whose label a column is, or None."""
+        if name.endswith(_LABEL_SUFFIX) and not list(self.columns.iterate_steps_to(name)):
+            owner_name = name.removesuffix(_LABEL_SUFFIX)
+            return owner_name if owner_name in self.names else None
+        source = self.sources[name]
+        if source.is_computed:
             return None
-        for variable in made.variables:
-            for step in self.columns.into(variable):
-                source = step.source
-                if step.predicate in self.naming and isinstance(source, Variable):
-                    owner = next((n for n in self.shown if self.is_thing(n, source)), None)
+        for variable in source.variables:
+            for step in self.columns.iterate_steps_to(variable):
+                subject = step.source
+                if step.predicate in self.name_predicates and isinstance(subject, Variable):
+                    owner = next(
+                        (
+                            candidate
+                            for candidate in self.names
+                            if self.is_thing(candidate, subject)
+                        ),
+                        None,
+                    )
                     if owner is not None and owner != name:
                         return owner
         return None
 
-    def is_thing(self, name: str, thing: Variable) -> bool:
-        """Whether a column holds a thing itself, which no count or other sum of things does."""
-        made = self.made[name]
-        return made.variables == {thing.value} and not (made.computed or made.aggregate)
+    def is_thing(self, name: str, variable: Variable) -> bool:
+        """Return whether a column holds a thing itself, not a count or another aggregate."""
+        source = self.sources[name]
+        return source.variables == {variable.value} and not (source.is_computed or source.aggregate)
 
-    def is_node(self, name: str) -> bool:
-        """Whether a column holds nodes that only hold others together, and are not asked for."""
-        classes = self.classes(name)
-        return bool(classes) and classes <= self.nary and not classes & set(self.expected.listed)
+    def is_connecting_node(self, name: str) -> bool:
+        """Return whether a column holds nodes of n-ary relations that are not requested."""
+        classes = self.get_classes(name)
+        return (
+            bool(classes)
+            and classes <= self.nary_classes
+            and not classes & set(self.expected.noun_iris)
+        )
 
-    def classes(self, name: str) -> frozenset[str]:
-        """The classes that the things in a column are of, as far as the query or graph tells."""
-        made = self.made[name]
-        if made.computed or len(made.variables) != 1:
+    def get_classes(self, name: str) -> frozenset[str]:
+        """Return the classes of the things in a column, as far as query or graph determine them."""
+        source = self.sources[name]
+        if source.is_computed or len(source.variables) != 1:
             return frozenset()
-        [variable] = made.variables
-        if said := self.columns.classes(variable):
-            return said
-        found: list[frozenset[str]] = []
+        [variable] = source.variables
+        if stated_classes := self.columns.get_classes(variable):
+            return stated_classes
+        end_classes: list[frozenset[str]] = []
         for step in self.columns.steps:
             if step.predicate == RDF_TYPE:
                 continue
             if step.target == Variable(variable):
-                found.append(self.ranges.get(step.predicate, frozenset()))
+                end_classes.append(self.ranges.get(step.predicate, frozenset()))
             if step.source == Variable(variable):
-                found.append(self.domains.get(step.predicate, frozenset()))
-        known = [classes for classes in found if classes]
-        return frozenset.intersection(*known) if known else frozenset()
+                end_classes.append(self.domains.get(step.predicate, frozenset()))
+        known_classes = [classes for classes in end_classes if classes]
+        return frozenset.intersection(*known_classes) if known_classes else frozenset()
 
-    def narrowed(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Of several columns, those that the question names."""
+    def narrow(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Keep the columns that the question names, if there are several."""
         expected = self.expected
-        if len(names) < 2 or (expected.columns or 0) >= len(names) or expected.again:
+        if len(names) < 2 or (expected.columns or 0) >= len(names) or expected.has_second_question:
             return names
-        asked = [name for name in names if self.is_asked(name)]
-        numbers = [name for name in names if self.made[name].aggregate]
-        if numbers and (expected.grouped or expected.counted):
-            alone = expected.nouns == 1 and not expected.grouped
-            return tuple(numbers) if alone else names  # "for each X the number": both
-        if expected.kind == "when" and (values := [n for n in names if self.is_literal(n)]):
-            return names if expected.grouped else tuple(values)
-        if asked and len(asked) >= expected.nouns:
-            return tuple(asked)
-        if expected.nouns > 1 and len(listed := self.not_owning(names, asked)) == expected.nouns:
-            return listed
-        left = self.without(names, (name for name in names if self.only_keeps(name)))
-        return self.not_owning(left, asked)
+        requested = [name for name in names if self.is_requested(name)]
+        aggregates = [name for name in names if self.sources[name].aggregate]
+        if aggregates and (expected.is_grouped or expected.is_counted):
+            is_only_number = expected.noun_count == 1 and not expected.is_grouped
+            return tuple(aggregates) if is_only_number else names  # "for each X the number": both
+        if expected.kind == "when" and (
+            values := [name for name in names if self.is_literal(name)]
+        ):
+            return names if expected.is_grouped else tuple(values)
+        if requested and len(requested) >= expected.noun_count:
+            return tuple(requested)
+        if (
+            expected.noun_count > 1
+            and len(listed_names := self.remove_owners(names, requested)) == expected.noun_count
+        ):
+            return listed_names
+        remaining = self.remove(names, (name for name in names if self.is_only_condition(name)))
+        return self.remove_owners(remaining, requested)
 
-    def not_owning(self, names: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
-        """The names without things that are not asked for, and whose properties are shown."""
-        return self.without(
-            names, (name for name in names if name not in asked and self.owns(name, names))
+    def remove_owners(self, names: Sequence[str], requested: Sequence[str]) -> tuple[str, ...]:
+        """Return the names without things that are not requested and whose properties are shown."""
+        return self.remove(
+            names, (name for name in names if name not in requested and self.is_owner(name, names))
         )
 
-    def has_asked_property(self, name: str) -> bool:
-        """Whether a column holds values of a property that the question names."""
-        return any(step.predicate in self.expected.listed for step in self.steps(name))
+    def has_requested_property(self, name: str) -> bool:
+        """Return whether a column holds values of a property that the question names."""
+        return any(step.predicate in self.expected.noun_iris for step in self.get_steps(name))
 
-    def steps(self, name: str) -> list[Step]:
-        """The steps that end in what a column is made of."""
-        return [step for one in self.made[name].variables for step in self.columns.into(one)]
+    def get_steps(self, name: str) -> list[PredicateStep]:
+        """Return the steps that end in the variables of a column."""
+        return [
+            step
+            for variable in self.sources[name].variables
+            for step in self.columns.iterate_steps_to(variable)
+        ]
 
-    def is_asked(self, name: str) -> bool:
-        """Whether a column holds what the head noun, or one listed with it, may mean."""
-        if self.made[name].aggregate == "COUNT" and not self.expected.counted:
+    def is_requested(self, name: str) -> bool:
+        """Return whether a column holds a meaning of the head noun, or of one listed with it."""
+        if self.sources[name].aggregate == "COUNT" and not self.expected.is_counted:
             return False
-        if self.has_asked_property(name):
+        if self.has_requested_property(name):
             return True
-        if self.expected.names and any(step.predicate in self.naming for step in self.steps(name)):
+        if self.expected.is_name_request and any(
+            step.predicate in self.name_predicates for step in self.get_steps(name)
+        ):
             return True
-        return bool(self.classes(name) & set(self.expected.listed))
+        return bool(self.get_classes(name) & set(self.expected.noun_iris))
 
-    def owns(self, name: str, names: Sequence[str]) -> bool:
-        """Whether values in other columns are properties of the things in this one."""
-        made = self.made[name]
-        others = [other for other in names if other != name and self.is_literal(other)]
-        sources = {str(step.source)[1:] for other in others for step in self.steps(other)}
-        return not made.computed and bool(made.variables & sources)
+    def is_owner(self, name: str, names: Sequence[str]) -> bool:
+        """Return whether values in other columns are properties of the things in a column."""
+        source = self.sources[name]
+        literal_names = [
+            literal_name
+            for literal_name in names
+            if literal_name != name and self.is_literal(literal_name)
+        ]
+        sources = {
+            str(step.source)[1:]
+            for literal_name in literal_names
+            for step in self.get_steps(literal_name)
+        }
+        return not source.is_computed and bool(source.variables & sources)
 
     def is_literal(self, name: str) -> bool:
-        """Whether a column holds values of properties that lead to no things."""
-        steps = self.steps(name)
+        """Return whether a column holds values of properties that have no things as objects."""
+        steps = self.get_steps(name)
         return bool(steps) and not any(self.ranges.get(step.predicate) for step in steps)
 
-    def only_keeps(self, name: str) -> bool:
-        """Whether a column is only what the rows are sorted, or chosen, by."""
-        made = self.made[name]
-        kept = name in self.columns.kept_for or bool(made.variables & self.columns.kept_for)
-        return kept and (bool(made.aggregate) or self.is_literal(name))
+    def is_only_condition(self, name: str) -> bool:
+        """Return whether a column is only used to sort or choose rows."""
+        source = self.sources[name]
+        is_condition = name in self.columns.condition_variables or bool(
+            source.variables & self.columns.condition_variables
+        )
+        return is_condition and (bool(source.aggregate) or self.is_literal(name))

@@ -1,6 +1,8 @@
-"""Faults of a query: it contradicts itself, sums up nothing, or drops what the question says.
+"""Detect faults of a query: it contradicts itself, aggregates nothing, or ignores the question.
 
-A fault needs no gold to be seen. Few right queries have one; few wrong ones show it.
+Faults are visible without a gold query. Few correct queries have one, and many wrong ones have
+none.
+The name of each check without its underscore is the name of the fault; see `FAULT_CHECKS`.
 """
 
 import re
@@ -11,177 +13,208 @@ from functools import cached_property
 from pyoxigraph import Literal, NamedNode, Variable
 
 from askgraph.index.names import Kind, name_tokens
-from askgraph.search.expand import BESIDE, SURE
+from askgraph.search.expand import FULL_NAME_SHARE, MAX_TOKENS_BESIDE
 from askgraph.search.expand.schema import Schema
 from askgraph.search.link import Link, LinkedQuestion
-from askgraph.search.operators.query_builder import PAIRED, Candidate
+from askgraph.search.operators.query_builder import PAIRED_NOTE, QueryCandidate
 from askgraph.search.query_pieces import (
-    Condition,
     Value,
-    aggregates_of,
-    alternatives_in,
-    averages_in,
-    conditions_in,
-    denied_in,
-    either_in,
-    function_of,
-    groups_of,
-    having_of,
-    keys_of,
-    operands_of,
-    optional_in,
-    patterns_in,
-    predicate_of,
-    text_of,
-    variable_of,
+    ValueCondition,
+    find_aggregates,
+    format_term,
+    get_function,
+    get_predicate,
+    get_value_variable,
+    list_alternatives,
+    list_conditions,
+    list_group_variables,
+    list_having,
+    list_negated_groups,
+    list_operands,
+    list_optional_patterns,
+    list_patterns,
+    list_sort_keys,
+    list_subqueries,
+    list_union_groups,
 )
-from askgraph.search.rank import Proposal
-from askgraph.search.rank.expected_answer_type import ExpectedAnswer, in_a_name, interrogative
+from askgraph.search.rank import RankedCandidates
+from askgraph.search.rank.expected_answer_type import ExpectedAnswer, find_question_word, is_in_name
 from askgraph.search.tokenize import Quantity
 from askgraph.search.tokenize.question_operators import Operator, QuestionOperators
 from askgraph.sparql import Bind, Call, Group, Pattern, Query, Values, variables_of
 from askgraph.sparql.serializer import text_of as written
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_LOWER, _UPPER = (">", ">=", "="), ("<", "<=", "=")
+_FIRST_NUMBER_PATTERN = re.compile(r"-?\d+(?:\.\d+)?")
+_LOWER_BOUND_SIGNS, _UPPER_BOUND_SIGNS = (">", ">=", "="), ("<", "<=", "=")
 
 
-def _contradicts(subject: "Subject") -> bool:
-    """It denies what it asks for, or its bounds leave nothing between them."""
-    said = {_plain(one) for one in subject.patterns}
-    for denied in subject.denied:
-        patterns = patterns_in(denied)
-        if len(patterns) == len(denied.elements) and all(_plain(one) in said for one in patterns):
+def _contradicts(context: "FaultContext") -> bool:
+    """Return whether the query negates what it requires, or its bounds exclude each other."""
+    triples = {_to_key(element) for element in context.patterns}
+    for negated_group in context.negated_groups:
+        patterns = list_patterns(negated_group)
+        if len(patterns) == len(negated_group.elements) and all(
+            _to_key(element) in triples for element in patterns
+        ):
             return True
-    conditions = subject.conditions
+    conditions = context.conditions
     return any(
-        max(_bounds(conditions, variable, _LOWER), default=float("-inf"))
-        > min(_bounds(conditions, variable, _UPPER), default=float("inf"))
-        for variable in {one.variable for one in conditions}
+        max(_iterate_bounds(conditions, variable, _LOWER_BOUND_SIGNS), default=float("-inf"))
+        > min(_iterate_bounds(conditions, variable, _UPPER_BOUND_SIGNS), default=float("inf"))
+        for variable in {element.variable for element in conditions}
     )
 
 
-def _plain(pattern: Pattern) -> tuple[object, str, object]:
-    return pattern.subject, predicate_of(pattern), pattern.object
+def _to_key(pattern: Pattern) -> tuple[object, str, object]:
+    return pattern.subject, get_predicate(pattern), pattern.object
 
 
-def _bounds(
-    conditions: Sequence[Condition], variable: Variable, operators: Sequence[str]
+def _iterate_bounds(
+    conditions: Sequence[ValueCondition], variable: Variable, operators: Sequence[str]
 ) -> Iterator[float]:
-    for one in conditions:
-        if one.variable == variable and one.operator in operators and len(one.values) == 1:
-            [value] = one.values
-            found = _FIRST_NUMBER.match(value.value) if isinstance(value, Literal) else None
-            if found is not None:
-                yield float(found.group())
+    for condition in conditions:
+        if (
+            condition.variable == variable
+            and condition.operator in operators
+            and len(condition.values) == 1
+        ):
+            [value] = condition.values
+            match = _FIRST_NUMBER_PATTERN.match(value.value) if isinstance(value, Literal) else None
+            if match is not None:
+                yield float(match.group())
 
 
-def _counts_group(subject: "Subject") -> bool:
-    """It counts or sums up what it groups by: one in each group."""
-    grouped = groups_of(subject.tree)
-    return any(variable_of(one) in grouped for one in aggregates_of(subject.tree))
+def _counts_group(context: "FaultContext") -> bool:
+    """Return whether the query aggregates the variable that it groups by: one value per group."""
+    group_variables = list_group_variables(context.tree)
+    return any(
+        get_value_variable(aggregate) in group_variables
+        for aggregate in find_aggregates(context.tree)
+    )
 
 
-def _single_values(subject: "Subject") -> bool:
-    """It takes the average, sum or extreme of one value: that of each thing it groups by."""
-    grouped = groups_of(subject.tree)
+def _single_values(context: "FaultContext") -> bool:
+    """Return whether the query averages or sums a functional predicate of each group: one value."""
+    group_variables = list_group_variables(context.tree)
     values = [
-        variable_of(one) for one in aggregates_of(subject.tree) if function_of(one) != "COUNT"
+        get_value_variable(element)
+        for element in find_aggregates(context.tree)
+        if get_function(element) != "COUNT"
     ]
     return any(
-        one.subject in grouped
-        and one.object in values
-        and (profile := subject.proposal.schema.predicates_by_iri.get(predicate_of(one)))
+        element.subject in group_variables
+        and element.object in values
+        and (profile := context.proposal.schema.predicates_by_iri.get(get_predicate(element)))
         is not None
         and profile.functional
-        for one in subject.patterns
+        for element in context.patterns
     )
 
 
-def _bound_twice(subject: "Subject") -> bool:
-    """Two bounds on the same side of one value: one of them was meant for another."""
-    conditions = subject.conditions
-    sides = [(one.variable, one.operator[0]) for one in conditions if one.operator[0] in "<>"]
+def _bound_twice(context: "FaultContext") -> bool:
+    """Return whether one value has two bounds on the same side."""
+    conditions = context.conditions
+    sides = [
+        (condition.variable, condition.operator[0])
+        for condition in conditions
+        if condition.operator[0] in "<>"
+    ]
     return len(sides) > len(set(sides))
 
 
-def _idle_condition(subject: "Subject") -> bool:
-    """A condition says nothing of what is shown: only of a thing that the question names."""
-    if subject.candidate.asks:
+def _idle_condition(context: "FaultContext") -> bool:
+    """Return whether a condition does not affect the shown columns."""
+    if context.candidate.is_ask:
         return False
-    where = subject.tree.where
-    together = (*subject.patterns, *optional_in(where))
-    made = (one for one in where.elements if isinstance(one, Values | Bind))
-    joined = [set(variables_of(one)) for one in (*together, *made)]
-    reached = _reached(set(map(variable_of, subject.shown)), joined)
-    return any(one.variable not in reached for one in subject.conditions)
+    where = context.tree.where
+    triples = (*context.patterns, *list_optional_patterns(where))
+    bindings = (element for element in where.elements if isinstance(element, Values | Bind))
+    variable_sets = [set(variables_of(element)) for element in (*triples, *bindings)]
+    reached_variables = _expand_variables(
+        set(map(get_value_variable, context.shown_values)), variable_sets
+    )
+    return any(element.variable not in reached_variables for element in context.conditions)
 
 
-def _crossed(subject: "Subject") -> bool:
-    """Two columns that only a thing of the question joins: each of one beside each of the other.
+def _crossed(context: "FaultContext") -> bool:
+    """Return whether two columns are only connected by a thing of the question: a cross product.
 
-    Values of that thing itself are beside each other with reason, and so is what "and" joins.
+    Properties of that thing itself, and columns that "and" joins, are no fault.
     """
-    if subject.frame.of("and") or groups_of(subject.tree):
+    if context.operators.get_operators("and") or list_group_variables(context.tree):
         return False
-    joined = [set(variables_of(one)) for one in subject.tree.where.elements]
-    shown = [variable_of(one) for one in subject.shown]
-    owners = {one.subject for one in subject.patterns}
-    return any(not set(shown) <= _reached({own}, joined) for own in shown if own in owners)
+    variable_sets = [set(variables_of(element)) for element in context.tree.where.elements]
+    shown_variables = [get_value_variable(element) for element in context.shown_values]
+    owners = {element.subject for element in context.patterns}
+    return any(
+        not set(shown_variables) <= _expand_variables({variable}, variable_sets)
+        for variable in shown_variables
+        if variable in owners
+    )
 
 
-def _reached(start: set[Variable], joined: Sequence[set[Variable]]) -> set[Variable]:
-    """The variables that patterns join to some, these among them."""
-    reached, before = start, -1
-    while len(reached) > before:
-        before = len(reached)
-        reached = reached.union(*(some for some in joined if some & reached))
+def _expand_variables(
+    start: set[Variable], variable_sets: Sequence[set[Variable]]
+) -> set[Variable]:
+    """Return the variables that patterns connect to some variables, including these."""
+    reached, size = start, -1
+    while len(reached) > size:
+        size = len(reached)
+        reached = reached.union(
+            *(variable_set for variable_set in variable_sets if variable_set & reached)
+        )
     return reached
 
 
-_SURE = 0.85  # links from this score on surely name a thing
-_NAMED = 0.4  # below this no word names what is shown
-_UNSAID = 0.5  # how well a thing is named of which no class is known
-_CLASS = 0.7  # links from this score on say that a noun is a class
-_EXTREMES = ("minimum", "maximum", "most", "fewest", "superlative")
-_NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_MIN_SURE_SCORE = 0.85  # links from this score on surely name a thing
+_MIN_COLUMN_NAME_SCORE = 0.4  # below this no word names what is shown
+_UNKNOWN_CLASS_SCORE = 0.5  # how well a thing is named of which no class is known
+_MIN_CLASS_SCORE = 0.7  # links from this score on say that a noun is a class
+_EXTREME_OPERATORS = ("minimum", "maximum", "most", "fewest", "superlative")
+_NUMBER_PATTERN = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
-def find_faults(subject: "Subject") -> tuple[str, ...]:
-    """Return the names of the faults that a candidate has, out of `FAULTS`."""
-    return tuple(name for name, holds in FAULTS.items() if holds(subject))
+def find_faults(context: "FaultContext") -> tuple[str, ...]:
+    """Return the names of the faults of a candidate, out of `FAULT_CHECKS`."""
+    return tuple(name for name, has_fault in FAULT_CHECKS.items() if has_fault(context))
 
 
-_LOOKED_AT, _BEHIND = 12, 0.4
-"""So many candidates, and so far behind the best, change places for their faults."""
+_MAX_CHECKED_CANDIDATES, _MAX_SCORE_GAP = 12, 0.4
+"""How many candidates, and how far behind the best, are ranked again by their faults."""
 
 
-def demote_faulty(proposal: Proposal, weight: float) -> Proposal:
-    """Return a proposal whose best candidates are ranked by their faults, too.
-
-    Only if the first has any: what is to be passed over is looked at, and what may take its place.
-    """
-    every = proposal.candidates
-    if not every or not find_faults(Subject(proposal, every[0])):
+def demote_faulty(proposal: RankedCandidates, weight: float) -> RankedCandidates:
+    """Rank the best candidates again by their faults, if the first one has any."""
+    candidates = proposal.candidates
+    if not candidates or not find_faults(FaultContext(proposal, candidates[0])):
         return proposal
-    near = [one for one in every[:_LOOKED_AT] if one.score > every[0].score - _BEHIND]
-    told = [_told(one, len(find_faults(Subject(proposal, one))), weight) for one in near]
-    found = sorted((*told, *every[len(near) :]), key=lambda one: -one.score)
-    return replace(proposal, candidates=tuple(found))
+    close_candidates = [
+        candidate
+        for candidate in candidates[:_MAX_CHECKED_CANDIDATES]
+        if candidate.score > candidates[0].score - _MAX_SCORE_GAP
+    ]
+    demoted = [
+        _apply_penalty(candidate, len(find_faults(FaultContext(proposal, candidate))), weight)
+        for candidate in close_candidates
+    ]
+    ranked = sorted(
+        (*demoted, *candidates[len(close_candidates) :]), key=lambda candidate: -candidate.score
+    )
+    return replace(proposal, candidates=tuple(ranked))
 
 
-def _told(candidate: Candidate, faults: int, weight: float) -> Candidate:
-    features = {**candidate.features, "faulty": float(faults)}
-    return replace(candidate, score=candidate.score + weight * faults, features=features)
+def _apply_penalty(candidate: QueryCandidate, fault_count: int, weight: float) -> QueryCandidate:
+    features = {**candidate.features, "faulty": float(fault_count)}
+    return replace(candidate, score=candidate.score + weight * fault_count, features=features)
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
-    """A candidate beside the question that it is for."""
+class FaultContext:
+    """A candidate with the question that it should answer."""
 
-    proposal: Proposal
-    candidate: Candidate
+    proposal: RankedCandidates
+    candidate: QueryCandidate
 
     @property
     def tree(self) -> Query:
@@ -189,28 +222,28 @@ class Subject:
         return self.candidate.tree
 
     @property
-    def shown(self) -> tuple[Value, ...]:
-        """What the answer columns hold."""
+    def shown_values(self) -> tuple[Value, ...]:
+        """Contents of the answer columns."""
         return self.candidate.shown
 
     @property
     def linked(self) -> LinkedQuestion:
-        """The question's links."""
+        """The linked question."""
         return self.proposal.linked
 
     @property
-    def frame(self) -> QuestionOperators:
-        """The question's operators."""
-        return self.proposal.frame
+    def operators(self) -> QuestionOperators:
+        """Operators of the question."""
+        return self.proposal.operators
 
     @property
     def expected(self) -> ExpectedAnswer:
-        """The shape that an answer should have."""
+        """Expected shape of the answer."""
         return self.proposal.expected
 
     @cached_property
-    def said(self) -> Mapping[str, float]:
-        """How well words name each term: the score of its best link."""
+    def link_scores(self) -> Mapping[str, float]:
+        """Best link score of each term."""
         best: dict[str, float] = {}
         for link in self.linked.links:
             best[link.target] = max(link.score, best.get(link.target, 0.0))
@@ -218,334 +251,421 @@ class Subject:
 
     @cached_property
     def patterns(self) -> list[Pattern]:
-        """The patterns that have to hold, but those of alternatives."""
-        return patterns_in(self.tree.where)
+        """Required patterns, without those of alternatives."""
+        return list_patterns(self.tree.where)
 
     @cached_property
-    def conditions(self) -> list[Condition]:
-        """The comparisons that have to hold, but those of one sub-query's number with another's."""
-        parts = averages_in(self.tree.where)
-        numbers = {name for part in parts for name, value in part.columns if value is not None}
+    def conditions(self) -> list[ValueCondition]:
+        """Required comparisons, without those between the numbers of sub-queries."""
+        subqueries = list_subqueries(self.tree.where)
+        numbers = {
+            name for subquery in subqueries for name, value in subquery.columns if value is not None
+        }
         return [
-            one
-            for one in conditions_in(self.tree.where)
-            if one.variable not in numbers and not _is_extreme(one, numbers)
+            condition
+            for condition in list_conditions(self.tree.where)
+            if condition.variable not in numbers and not _is_extreme(condition, numbers)
         ]
 
     @cached_property
-    def extremes(self) -> list[Variable]:
-        """The values of which the highest or the lowest is kept, by a sub-query."""
-        parts = averages_in(self.tree.where)
-        numbers = {name for part in parts for name, value in part.columns if value is not None}
-        conditions = conditions_in(self.tree.where)
-        return [one.variable for one in conditions if _is_extreme(one, numbers)]
+    def extreme_variables(self) -> list[Variable]:
+        """Variables whose highest or lowest value a sub-query selects."""
+        subqueries = list_subqueries(self.tree.where)
+        numbers = {
+            name for subquery in subqueries for name, value in subquery.columns if value is not None
+        }
+        conditions = list_conditions(self.tree.where)
+        return [condition.variable for condition in conditions if _is_extreme(condition, numbers)]
 
     @cached_property
-    def denied(self) -> list[Group]:
-        """The groups that nothing may fit."""
-        return denied_in(self.tree.where)
+    def negated_groups(self) -> list[Group]:
+        """Negated groups."""
+        return list_negated_groups(self.tree.where)
 
     @cached_property
-    def parts(self) -> list[Group]:
-        """The groups of the query: what has to hold, what must not, and alternatives."""
-        inner = [one.where for one in averages_in(self.tree.where)]
-        return [self.tree.where, *inner, *self.denied, *either_in(self.tree.where)]
+    def groups(self) -> list[Group]:
+        """Groups of the query: required, negated and alternative ones."""
+        inner = [subquery.where for subquery in list_subqueries(self.tree.where)]
+        return [self.tree.where, *inner, *self.negated_groups, *list_union_groups(self.tree.where)]
 
     @property
-    def compared(self) -> str:
-        """The text of all that variables are compared with."""
-        terms = [term for part in self.parts for one in _compared_in(part) for term in one.values]
-        return " ".join([*map(text_of, terms), *map(written, averages_in(self.tree.where))])
+    def compared_text(self) -> str:
+        """Text of all values that variables are compared with."""
+        terms = [
+            term for group in self.groups for one in _get_comparisons(group) for term in one.values
+        ]
+        return " ".join([*map(format_term, terms), *map(written, list_subqueries(self.tree.where))])
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        """All IRIs and literals that the query names, as N-Triples text; predicates bare."""
-        where, parts = self.tree.where, self.parts
-        patterns = [*optional_in(where), *(one for part in parts for one in patterns_in(part))]
-        named = [end for one in patterns for end in (one.subject, one.object)]
-        named += [term for part in parts for one in _compared_in(part) for term in one.values]
-        for one in where.elements:
-            if isinstance(one, Values):
-                named += [term for row in one.rows for term in row if term is not None]
-            elif isinstance(one, Bind):
-                named += operands_of(one.value)
-        constants = [str(term) for term in named if not isinstance(term, Variable)]
-        return frozenset([*constants, *map(predicate_of, patterns)])
+        """All IRIs and literals of the query as N-Triples text; predicates as plain IRIs."""
+        where, parts = self.tree.where, self.groups
+        patterns = [
+            *list_optional_patterns(where),
+            *(element for group in parts for element in list_patterns(group)),
+        ]
+        query_terms = [term for element in patterns for term in (element.subject, element.object)]
+        query_terms += [
+            term
+            for group in parts
+            for element in _get_comparisons(group)
+            for term in element.values
+        ]
+        for element in where.elements:
+            if isinstance(element, Values):
+                query_terms += [term for row in element.rows for term in row if term is not None]
+            elif isinstance(element, Bind):
+                query_terms += list_operands(element.value)
+        constants = [str(term) for term in query_terms if not isinstance(term, Variable)]
+        return frozenset([*constants, *map(get_predicate, patterns)])
 
-    def names(self, link: Link) -> bool:
-        """Whether the query names what a link leads to."""
+    def has_link_target(self, link: Link) -> bool:
+        """Return whether the query contains the target of a link."""
         return link.target in self.terms or f"<{link.target}>" in self.terms
 
-    def named(self, value: Value) -> float:
-        """How well words name what a column holds; in between if nothing can be said."""
-        variable = variable_of(value)
-        into = [predicate_of(one) for one in self.patterns if one.object == variable]
-        if variable != self.candidate.root and into:
-            return max(self.said.get(iri, 0.0) for iri in into)
+    def score_column_name(self, value: Value) -> float:
+        """Return how well words name a column's content; a medium score if it is unknown."""
+        variable = get_value_variable(value)
+        incoming = [get_predicate(triple) for triple in self.patterns if triple.object == variable]
+        if variable != self.candidate.root and incoming:
+            return max(self.link_scores.get(iri, 0.0) for iri in incoming)
         classes = [
-            one.object.value
-            for one in self.patterns
-            if one.subject == variable
-            and predicate_of(one) == RDF_TYPE
-            and isinstance(one.object, NamedNode)
+            triple.object.value
+            for triple in self.patterns
+            if triple.subject == variable
+            and get_predicate(triple) == RDF_TYPE
+            and isinstance(triple.object, NamedNode)
         ]
-        return max((self.said.get(iri, 0.0) for iri in classes), default=_UNSAID)
+        return max(
+            (self.link_scores.get(iri, 0.0) for iri in classes), default=_UNKNOWN_CLASS_SCORE
+        )
 
 
-def _is_extreme(one: Condition, numbers: Collection[Variable]) -> bool:
-    """Whether a value is to be the number that a sub-query finds."""
+def _is_extreme(condition: ValueCondition, numbers: Collection[Variable]) -> bool:
+    """Return whether a condition requires the number of a sub-query."""
     return (
-        one.operator == "=" and numbers.__contains__(one.values[0]) and one.variable not in numbers
+        condition.operator == "="
+        and numbers.__contains__(condition.values[0])
+        and condition.variable not in numbers
     )
 
 
-def _compared_in(group: Group) -> list[Condition]:
-    return [*conditions_in(group), *alternatives_in(group)]
+def _get_comparisons(group: Group) -> list[ValueCondition]:
+    return [*list_conditions(group), *list_alternatives(group)]
 
 
-def _number_missing(subject: Subject) -> bool:
-    """A number or a time that the query leaves unread, or a number that it does not hold.
+def _number_missing(context: FaultContext) -> bool:
+    """Return whether the query leaves a number or time unused, or does not contain a number.
 
-    A number that the question does not have (one unit turned into another) excuses another one.
+    A number that is not in the question (as after the conversion of a unit) makes up for a missing
+    one.
     """
-    asked = [
-        one
-        for one in subject.proposal.reading.quantities
-        if one.value is not None and one.value != 1
+    quantities = [
+        quantity
+        for quantity in context.proposal.question.quantities
+        if quantity.value is not None and quantity.value != 1
     ]
-    if subject.tree.limit is not None:  # so many percent of all are so many rows
-        asked = [one for one in asked if not subject.proposal.reading.is_percent(one)]
-    times = [one for one in subject.proposal.reading.quantities if one.value is None]
-    if any(not subject.candidate.used >> one.first & 1 for one in (*asked, *times)):
+    if context.tree.limit is not None:  # so many percent of all are so many rows
+        quantities = [
+            quantity
+            for quantity in quantities
+            if not context.proposal.question.is_percent(quantity)
+        ]
+    dates = [
+        quantity for quantity in context.proposal.question.quantities if quantity.value is None
+    ]
+    if any(not context.candidate.used >> quantity.first & 1 for quantity in (*quantities, *dates)):
         return True
-    held = list(_numbers(subject))
-    missing = [one for one in asked if one.value not in held and not _is_in_name(one, subject)]
-    same = {sign * one.value for one in asked if one.value is not None for sign in (1, -1)}
-    spare = set(held) - same - set(_places(subject.tree))
-    return len(missing) > len(spare)
+    query_numbers = list(_iterate_numbers(context))
+    missing = [
+        quantity
+        for quantity in quantities
+        if quantity.value not in query_numbers and not _is_in_name(quantity, context)
+    ]
+    expected_numbers = {
+        sign * quantity.value
+        for quantity in quantities
+        if quantity.value is not None
+        for sign in (1, -1)
+    }
+    extra_numbers = set(query_numbers) - expected_numbers - set(_iterate_row_numbers(context.tree))
+    return len(missing) > len(extra_numbers)
 
 
-def _numbers(subject: Subject) -> Iterator[float]:
-    literals = [term for term in subject.terms if not term.startswith(("<", "http", "urn:"))]
+def _iterate_numbers(context: FaultContext) -> Iterator[float]:
+    literals = [term for term in context.terms if not term.startswith(("<", "http", "urn:"))]
     texts = [literal.split('"^^')[0] for literal in literals]
-    parts = (subject.tree, *averages_in(subject.tree.where))
-    texts += [number.value for part in parts for _, _, number in having_of(part)]
+    parts = (context.tree, *list_subqueries(context.tree.where))
+    texts += [number.value for query in parts for _, _, number in list_having(query)]
     for text in texts:
-        yield from map(float, _NUMBER.findall(text))
-    yield from _places(subject.tree)
+        yield from map(float, _NUMBER_PATTERN.findall(text))
+    yield from _iterate_row_numbers(context.tree)
 
 
-def _places(query: Query) -> Iterator[float]:
-    """How many rows are kept, and the first of them."""
+def _iterate_row_numbers(query: Query) -> Iterator[float]:
+    """Yield the number of rows to keep, and the position of the first one."""
     yield from () if query.limit is None else (float(query.limit),)
     yield float((query.offset or 0) + 1)
 
 
-def _is_in_name(quantity: Quantity, subject: Subject) -> bool:
+def _is_in_name(quantity: Quantity, context: FaultContext) -> bool:
     return any(
-        quantity.first in link.positions and subject.names(link) for link in subject.linked.links
+        quantity.first in link.positions and context.has_link_target(link)
+        for link in context.linked.links
     )
 
 
-def _thing_missing(subject: Subject) -> bool:
-    """Words that surely name a thing or a value, none of whose readings the query names."""
-    texts = subject.compared.lower()
-    tokens = subject.proposal.reading.tokens
-    units = {one.last + 1 for one in subject.proposal.reading.quantities}
-    units |= {one.last for one in subject.frame.of("in_unit")}
-    used = subject.candidate.used
-    units |= {at for one in subject.frame.operators if one.mask & used for at in one.positions}
+def _thing_missing(context: FaultContext) -> bool:
+    """Return whether words surely name a thing or value and the query uses none of their links."""
+    texts = context.compared_text.lower()
+    tokens = context.proposal.question.tokens
+    covered_positions = {span.last + 1 for span in context.proposal.question.quantities}
+    covered_positions |= {span.last for span in context.operators.get_operators("in_unit")}
+    used = context.candidate.used
+    covered_positions |= {
+        position
+        for span in context.operators.operators
+        if span.mask & used
+        for position in span.positions
+    }
     return any(
-        weight and at not in units and tokens[at].folded not in texts and _is_missing(at, subject)
-        for at, weight in enumerate(subject.linked.weights)
+        weight
+        and position not in covered_positions
+        and tokens[position].folded not in texts
+        and _is_missing(position, context)
+        for position, weight in enumerate(context.linked.weights)
     )
 
 
-def _is_missing(at: int, subject: Subject) -> bool:
-    links = [link for link in subject.linked.links if at in link.positions]
-    sure = [link for link in links if link.score >= _SURE]
-    things = all(link.kind in (Kind.ENTITY, Kind.VALUE) for link in sure)
-    return bool(sure) and things and not any(subject.names(link) for link in links)
+def _is_missing(position: int, context: FaultContext) -> bool:
+    links = [link for link in context.linked.links if position in link.positions]
+    sure = [link for link in links if link.score >= _MIN_SURE_SCORE]
+    are_entities = all(link.kind in (Kind.ENTITY, Kind.VALUE) for link in sure)
+    return bool(sure) and are_entities and not any(context.has_link_target(link) for link in links)
 
 
-def _counted_noun(subject: Subject) -> bool:
-    """ "4 or more moons" asks for a count of moons, and the query compares a value."""
-    query = subject.tree
+def _counted_noun(context: FaultContext) -> bool:
+    """Return whether the query compares a value where a count is meant: "4 or more moons"."""
+    query = context.tree
     if query.having or query.limit is not None:
         return False
-    if not any(one.operator in (*_LOWER, *_UPPER) for one in subject.conditions):
+    if not any(
+        element.operator in (*_LOWER_BOUND_SIGNS, *_UPPER_BOUND_SIGNS)
+        for element in context.conditions
+    ):
         return False
-    return any(_counts_noun(one, subject) for one in subject.proposal.reading.quantities)
+    return any(
+        _is_noun_counted(element, context) for element in context.proposal.question.quantities
+    )
 
 
-def _counts_noun(quantity: Quantity, subject: Subject) -> bool:
-    reading = subject.proposal.reading
-    after = range(quantity.last + 1, min(quantity.last + 1 + BESIDE, len(reading.tokens)))
-    content = (at for at in after if not reading.is_stop(at) and not subject.frame.mask >> at & 1)
-    at = next(content, None)
-    if at is None or reading.tokens[at].stem == reading.tokens[at].folded:
+def _is_noun_counted(quantity: Quantity, context: FaultContext) -> bool:
+    question = context.proposal.question
+    after = range(
+        quantity.last + 1, min(quantity.last + 1 + MAX_TOKENS_BESIDE, len(question.tokens))
+    )
+    content = (
+        position
+        for position in after
+        if not question.is_stop(position) and not context.operators.mask >> position & 1
+    )
+    position = next(content, None)
+    if position is None or question.tokens[position].stem == question.tokens[position].folded:
         return False
-    nouns = subject.linked.of(Kind.CLASS, Kind.PREDICATE)
-    links = [one for one in nouns if at in one.positions and one.score >= _CLASS]
+    nouns = context.linked.get_links(Kind.CLASS, Kind.PREDICATE)
+    links = [
+        link for link in nouns if position in link.positions and link.score >= _MIN_CLASS_SCORE
+    ]
     return bool(links) and links[0].kind is Kind.CLASS
 
 
-def _extreme_missing(subject: Subject) -> bool:
-    """Fewer smallest, largest or most than the words ask for."""
-    if PAIRED in subject.candidate.notes:
+def _extreme_missing(context: FaultContext) -> bool:
+    """Return whether the query has fewer extremes than the question."""
+    if PAIRED_NOTE in context.candidate.notes:
         return False  # its superlative may compare: "más grande"
-    asked = {(one.name, one.measure is None or one.measure.up) for one in _extremes(subject)}
-    query = subject.tree
-    kept = _shown_extremes(subject) + bool(query.having)
+    requested = {
+        (operator.name, operator.measure is None or operator.measure.is_upward)
+        for operator in _iterate_extremes(context)
+    }
+    query = context.tree
+    extreme_count = _count_extremes(context) + bool(query.having)
     if query.limit is not None:
-        kept += len({key for key, _ in keys_of(query)} - {subject.candidate.root})
-    return len(asked) > kept
+        extreme_count += len({key for key, _ in list_sort_keys(query)} - {context.candidate.root})
+    return len(requested) > extreme_count
 
 
-def _shown_extremes(subject: Subject) -> int:
-    """How many highest and lowest values are shown, or asked for in a sub-query."""
-    inner = [value for part in averages_in(subject.tree.where) for _, value in part.columns]
-    made = (*subject.shown, *inner)
-    return sum(isinstance(one, Call) and one.name in ("MIN", "MAX") for one in made)
+def _count_extremes(context: FaultContext) -> int:
+    """Return the number of highest and lowest values that are shown or computed in sub-queries."""
+    inner = [
+        value for subquery in list_subqueries(context.tree.where) for _, value in subquery.columns
+    ]
+    values = (*context.shown_values, *inner)
+    return sum(
+        isinstance(expression, Call) and expression.name in ("MIN", "MAX") for expression in values
+    )
 
 
-def _extremes(subject: Subject) -> Iterator[Operator]:
-    return (one for one in subject.frame.of(*_EXTREMES) if not in_a_name(one, subject.linked))
-
-
-def _limit_missing(subject: Subject) -> bool:
-    """The question asks for so many of an order, and the query keeps all."""
-    if subject.expected.limit is None or subject.tree.limit is not None:
-        return False
-    if PAIRED in subject.candidate.notes:
-        return False
-    if not (subject.frame.of("top") or any(_extremes(subject))):
-        return False
-    return not _shown_extremes(subject)
-
-
-def _limit_extra(subject: Subject) -> bool:
-    """The query keeps the first of an order, and no word asks for that."""
-    if subject.tree.limit is None or subject.expected.limit is not None:
-        return False
-    if PAIRED in subject.candidate.notes:
-        return False  # "which is larger, X or Y"
-    reading = subject.proposal.reading
-    ordinal = any(token.folded in reading.words.ordinals for token in reading.tokens)
-    return not ordinal and not subject.frame.of("top", *_EXTREMES)
-
-
-def _columns_missing(subject: Subject) -> bool:
-    """Fewer columns than the question lists things to show."""
-    expected = subject.expected
-    reckoned = {PAIRED, "difference", "ratio"} & {*subject.candidate.notes}
-    wanted = 0 if reckoned else max(expected.columns or 0, expected.nouns)
-    if subject.frame.also_asked:
-        wanted = max(wanted, 1 + len(subject.frame.also_asked))
-    reading = subject.linked.reading
-    for one in subject.frame.of("and"):  # "… and what are the companies"
-        after = range(one.last + 1, min(one.last + 3, len(reading.tokens)))
-        wanted = max(wanted, 2 * (interrogative(reading, within=after) is not None))
-    return not subject.candidate.asks and wanted > len(subject.shown)
-
-
-def _cut_off(subject: Subject) -> bool:
-    """The question is longer than what is read of one."""
-    return subject.proposal.reading.cut
-
-
-def _denied_apart(subject: Subject) -> bool:
-    """What is denied hangs on another thing than what is shown (what has no end is not denied)."""
-    patterns = subject.patterns
-    main = set(variables_of(tuple(patterns)))
-    asked = {variable_of(one) for one in subject.shown}
-    values = asked - {one.subject for one in patterns}
-    owners = {one.subject for one in patterns if one.object in values}
+def _iterate_extremes(context: FaultContext) -> Iterator[Operator]:
     return (
-        bool(subject.frame.of("not"))
-        and not subject.candidate.asks
+        operator
+        for operator in context.operators.get_operators(*_EXTREME_OPERATORS)
+        if not is_in_name(operator, context.linked)
+    )
+
+
+def _limit_missing(context: FaultContext) -> bool:
+    """Return whether the question asks for the first rows of an order, and the query keeps all."""
+    if context.expected.limit is None or context.tree.limit is not None:
+        return False
+    if PAIRED_NOTE in context.candidate.notes:
+        return False
+    if not (context.operators.get_operators("top") or any(_iterate_extremes(context))):
+        return False
+    return not _count_extremes(context)
+
+
+def _limit_extra(context: FaultContext) -> bool:
+    """Return whether the query keeps the first rows of an order, and no word asks for that."""
+    if context.tree.limit is None or context.expected.limit is not None:
+        return False
+    if PAIRED_NOTE in context.candidate.notes:
+        return False  # "which is larger, X or Y"
+    question = context.proposal.question
+    ordinal = any(token.folded in question.word_list.ordinals for token in question.tokens)
+    return not ordinal and not context.operators.get_operators("top", *_EXTREME_OPERATORS)
+
+
+def _columns_missing(context: FaultContext) -> bool:
+    """Return whether the query has fewer columns than the question lists."""
+    expected = context.expected
+    calculations = {PAIRED_NOTE, "difference", "ratio"} & {*context.candidate.notes}
+    column_count = 0 if calculations else max(expected.columns or 0, expected.noun_count)
+    if context.operators.further_question_words:
+        column_count = max(column_count, 1 + len(context.operators.further_question_words))
+    question = context.linked.reading
+    for conjunction in context.operators.get_operators("and"):  # "… and what are the companies"
+        after = range(conjunction.last + 1, min(conjunction.last + 3, len(question.tokens)))
+        column_count = max(
+            column_count, 2 * (find_question_word(question, within=after) is not None)
+        )
+    return not context.candidate.is_ask and column_count > len(context.shown_values)
+
+
+def _cut_off(context: FaultContext) -> bool:
+    """Return whether the question is longer than the part that is tokenized."""
+    return context.proposal.question.is_truncated
+
+
+def _denied_apart(context: FaultContext) -> bool:
+    """Return whether a negation is about another thing than the shown columns."""
+    patterns = context.patterns
+    main_variables = set(variables_of(tuple(patterns)))
+    shown_variables = {get_value_variable(element) for element in context.shown_values}
+    values = shown_variables - {element.subject for element in patterns}
+    owners = {element.subject for element in patterns if element.object in values}
+    return (
+        bool(context.operators.get_operators("not"))
+        and not context.candidate.is_ask
         and any(
-            not set(variables_of(tuple(patterns_in(one)))) & main & (asked | owners)
-            for one in subject.denied
+            not set(variables_of(tuple(list_patterns(element))))
+            & main_variables
+            & (shown_variables | owners)
+            for element in context.negated_groups
         )
     )
 
 
-def _unasked(subject: Subject) -> bool:
-    """The question asks for a property, and all that is shown is what no word names."""
-    if len(subject.shown) != 1 or subject.expected.classes or not subject.expected.predicates:
+def _unasked(context: FaultContext) -> bool:
+    """Return whether the question asks for a property, and no word names the only shown column."""
+    if (
+        len(context.shown_values) != 1
+        or context.expected.classes
+        or not context.expected.predicates
+    ):
         return False
-    [only] = subject.shown
-    return isinstance(only, Variable) and subject.named(only) < _NAMED
+    [value] = context.shown_values
+    return isinstance(value, Variable) and context.score_column_name(value) < _MIN_COLUMN_NAME_SCORE
 
 
-_KNOWN_BETTER = 100
-"""A thing of which a graph says so many times more is the one that its name means."""
+_MIN_FAME_RATIO = 100
+"""Ratio of edges from which a thing is clearly the one that its name means."""
 
 
-def _namesake(subject: Subject) -> bool:
-    """Another thing of the kind has the very name of one that the query is about."""
-    things = subject.linked.of(Kind.ENTITY)
-    meant = [one for one in things if one.similarity > SURE and subject.names(one)]
+def _namesake(context: FaultContext) -> bool:
+    """Return whether another thing of the same classes has the same name as a used one."""
+    links = context.linked.get_links(Kind.ENTITY)
+    used_links = [
+        link
+        for link in links
+        if link.similarity > FULL_NAME_SHARE and context.has_link_target(link)
+    ]
     return any(
-        other.target != one.target
-        and other.positions == one.positions
-        and name_tokens(other.name) == name_tokens(one.name)
-        and not subject.names(other)
-        and _is_as_good(other.target, one.target, subject.proposal.schema)
-        for one in meant
-        for other in things
+        namesake.target != link.target
+        and namesake.positions == link.positions
+        and name_tokens(namesake.name) == name_tokens(link.name)
+        and not context.has_link_target(namesake)
+        and _is_plausible_namesake(namesake.target, link.target, context.proposal.schema)
+        for link in used_links
+        for namesake in links
     )
 
 
-def _is_as_good(other: str, iri: str, schema: Schema) -> bool:
-    """Whether things are of the same classes, and the graph does not say far more of the second."""
-    theirs, own = schema.graph.terms.iri(other), schema.graph.terms.iri(iri)
-    if theirs is None or own is None or schema.classes_of(theirs) != schema.classes_of(own):
+def _is_plausible_namesake(namesake_iri: str, iri: str, schema: Schema) -> bool:
+    """Return whether a namesake has the same classes and is about as well known."""
+    namesake, node = schema.graph.terms.find_iri(namesake_iri), schema.graph.terms.find_iri(iri)
+    if namesake is None or node is None or schema.get_classes(namesake) != schema.get_classes(node):
         return False
-    return schema.graph.degree(own) < _KNOWN_BETTER * schema.graph.degree(theirs)
+    return schema.graph.get_degree(node) < _MIN_FAME_RATIO * schema.graph.get_degree(namesake)
 
 
-def _measured_apart(subject: Subject) -> bool:
-    """ "How heavy is X?" asks for a number of X, and what is shown is one of other things."""
-    reading, shown = subject.linked.reading, {variable_of(one) for one in subject.shown}
-    values = [one for one in subject.patterns if one.object in shown]
-    owners = {one.subject for one in values} & {name for name, _ in subject.tree.columns}
-    asked = subject.frame.of("measure") if owners else ()
-    for one in asked:
-        first = one.last + 1
-        while first < len(reading.tokens) and reading.is_stop(first):
+def _measured_apart(context: FaultContext) -> bool:
+    """Return whether "how heavy is X?" gets a number that is not one of X."""
+    question, shown_variables = (
+        context.linked.reading,
+        {get_value_variable(element) for element in context.shown_values},
+    )
+    values = [element for element in context.patterns if element.object in shown_variables]
+    owners = {element.subject for element in values} & {name for name, _ in context.tree.columns}
+    measure_operators = context.operators.get_operators("measure") if owners else ()
+    for element in measure_operators:
+        first = element.last + 1
+        while first < len(question.tokens) and question.is_stop(first):
             first += 1
-        for link in subject.linked.of(Kind.ENTITY):
-            if link.positions[0] == first and link.score >= SURE and subject.names(link):
+        for link in context.linked.get_links(Kind.ENTITY):
+            if (
+                link.positions[0] == first
+                and link.score >= FULL_NAME_SHARE
+                and context.has_link_target(link)
+            ):
                 return True
     return False
 
 
-def _indefinite(subject: Subject) -> bool:
-    """ "A spacecraft" is none in particular, and the query names one that is called so in part."""
-    reading = subject.linked.reading
+def _indefinite(context: FaultContext) -> bool:
+    """Return whether the query uses a thing that is only partly named, as by "a spacecraft"."""
+    question = context.linked.reading
     return any(
-        link.score < _SURE
+        link.score < _MIN_SURE_SCORE
         and link.positions[0] > 0
-        and (reading.folded[link.positions[0] - 1],) in reading.words.times["one"]
-        and subject.names(link)
-        for link in subject.linked.of(Kind.ENTITY)
+        and (question.folded_words[link.positions[0] - 1],)
+        in question.word_list.time_phrases["one"]
+        and context.has_link_target(link)
+        for link in context.linked.get_links(Kind.ENTITY)
     )
 
 
-def _wrong_sort(subject: Subject) -> bool:
-    """A number or a date is asked for, and nothing shown is one."""
-    valued = subject.frame.asks in ("number", "date", "year")
-    return valued and not subject.candidate.features["asks"]
+def _wrong_sort(context: FaultContext) -> bool:
+    """Return whether a number or date is requested, and no shown column holds one."""
+    expects_value = context.operators.asks in ("number", "date", "year")
+    return expects_value and not context.candidate.features["asks"]
 
 
-def _wrong_kind(subject: Subject) -> bool:
-    """A person, a place or a time is asked for, and nothing shown is one."""
-    return bool(subject.candidate.features["misfit"])
+def _wrong_kind(context: FaultContext) -> bool:
+    """Return whether a person, place or time is requested, and no shown column holds one."""
+    return bool(context.candidate.features["misfit"])
 
 
-_FAULTS: tuple[Callable[[Subject], bool], ...] = (
+_CHECKS: tuple[Callable[[FaultContext], bool], ...] = (
     _number_missing,
     _thing_missing,
     _counted_noun,
@@ -569,5 +689,7 @@ _FAULTS: tuple[Callable[[Subject], bool], ...] = (
     _crossed,
 )
 
-FAULTS: Mapping[str, Callable[[Subject], bool]] = {one.__name__[1:]: one for one in _FAULTS}
-"""All faults by name; each says of a candidate whether it has it."""
+FAULT_CHECKS: Mapping[str, Callable[[FaultContext], bool]] = {
+    one.__name__[1:]: one for one in _CHECKS
+}
+"""Check of each fault by its name."""

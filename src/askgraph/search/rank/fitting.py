@@ -1,7 +1,7 @@
-"""The fit of a candidate to what a question asks for: its kind, its nouns, its rows.
+"""Score the fit between a candidate and its question: the kind, the nouns and the number of rows.
 
-Kinds come from the words of classes and predicates, see `askgraph.search.expand.schema`;
-what nothing is known of neither fits nor is a misfit.
+Kinds come from the words of classes and predicates, see `askgraph.search.expand.schema`. Without
+any knowledge a candidate neither fits nor mismatches.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -11,69 +11,83 @@ from operator import or_
 
 from pyoxigraph import NamedNode, Variable
 
-from askgraph.graph.literals import Sort
+from askgraph.graph.literals import ValueKind
 from askgraph.graph.names import NAME_WORDS
-from askgraph.graph.profile import standard_naming
+from askgraph.graph.profile import get_standard_role
 from askgraph.index.names import Kind, tokens
 from askgraph.search.expand.schema import (
     Schema,
+    get_class_kinds,
+    get_node_kinds,
+    get_object_kinds,
+    get_predicate_kinds,
     has_kind,
-    holds_years,
-    kinds_of_class,
-    kinds_of_nodes,
-    kinds_of_objects,
-    kinds_of_predicate,
+    has_years,
 )
 from askgraph.search.link import Link, LinkedQuestion
-from askgraph.search.operators.query_builder import DATED, LISTED, NUMERIC, PAIRED, Candidate
+from askgraph.search.operators.query_builder import (
+    DATE_SORTS,
+    LISTED_NOTE,
+    NUMERIC_SORTS,
+    PAIRED_NOTE,
+    QueryCandidate,
+)
 from askgraph.search.query_pieces import (
     Value,
-    function_of,
-    groups_of,
-    patterns_in,
-    predicate_of,
-    values_of,
-    variable_of,
+    get_function,
+    get_predicate,
+    get_value_variable,
+    list_column_values,
+    list_group_variables,
+    list_patterns,
 )
 from askgraph.search.rank.expected_answer_type import (
-    AGGREGATING,
+    AGGREGATE_OPERATORS,
     ExpectedAnswer,
-    Item,
-    interrogative,
-    items_of,
-    owner_of,
+    RequestedNoun,
+    find_owner_noun,
+    find_question_word,
+    find_requested_nouns,
 )
-from askgraph.search.tokenize import bits
+from askgraph.search.tokenize import to_bit_mask
 from askgraph.search.tokenize.question_operators import QuestionOperators
-from askgraph.search.tokenize.word_lists import NONE, Kinds
+from askgraph.search.tokenize.word_lists import NO_KINDS, Kinds
 from askgraph.sparql import Bind, Call, Pattern, Query, Term
 from askgraph.sparql.vocabulary import RDF_TYPE
 
-_BODY = 0.4  # how well a body fits where a person is asked for: "who" may mean it
-_ODD = -0.5  # a thing of unknown kind, in a graph that has things of the kind that is asked for
-_YEARS = 0.9  # how well whole numbers that may be years fit where a time is asked for
-_OPENING = 3
-"""Among so many words a verb of doing stands that opens a question: "what did", "what all does"."""
-_PERHAPS = 0.5  # a column that a noun may ask for
-_CLASSES = 3  # so many classes tell what a predicate leads from or to
-_FEW, _SOME = 3, 0.5  # a few rows where one is asked for are half a misfit
-_ONLY = 0.3  # one row where several are asked for is less: there may be no more
-_OWN_COLUMNS = frozenset((LISTED, PAIRED, "share", "describe"))
-"""Notes on candidates that show what no noun of the question asks for."""
-_FUNCTIONS = {"average": "AVG", "sum": "SUM", "minimum": "MIN", "maximum": "MAX"}
+_BODY_FOR_PERSON_SCORE = 0.4  # how well a body fits where a person is asked for: "who" may mean it
+_UNKNOWN_KIND_SCORE = (
+    -0.5
+)  # a thing of unknown kind, in a graph that has things of the kind that is asked for
+_YEAR_NUMBER_SCORE = 0.9  # how well whole numbers that may be years fit where a time is asked for
+_MAX_OPENING_WORDS = 3
+"""Number of words among which a question opens with a form of "do": "what did", "what all does"."""
+_POSSIBLE_COLUMN_SCORE = 0.5  # a column that a noun may ask for
+_MAX_END_CLASSES = 3  # so many classes tell what a predicate leads from or to
+_MAX_FEW_ROWS, _FEW_ROWS_PENALTY = 3, 0.5  # a few rows where one is asked for are half a misfit
+_SINGLE_ROW_PENALTY = 0.3  # one row where several are asked for is less: there may be no more
+_OWN_COLUMN_NOTES = frozenset((LISTED_NOTE, PAIRED_NOTE, "share", "describe"))
+"""Notes of candidates with columns that no noun of the question names."""
+_AGGREGATE_FUNCTIONS = {"average": "AVG", "sum": "SUM", "minimum": "MIN", "maximum": "MAX"}
 
 
 @dataclass(frozen=True)
-class Column:
-    """What one column holds: literals of a sort or things, of which kinds; `function` if computed.
+class ColumnContent:
+    """The content of one column.
 
-    `step` is the predicate that leads to it, `owners` are the classes of what it leads from,
-    `classes` those that the column is said or known to be of; of a name these are its owner's.
+    Attributes:
+        sort: Sort of its literals, or `Sort.NONE` for things.
+        kinds: Kinds of its things.
+        predicate: Number of the predicate that leads to it.
+        function: Function that computes it, if any.
+        classes: Classes of its things; for names the classes of their owners.
+        owners: Classes of the subjects of the predicate.
+        names: Whether it holds names of things.
     """
 
-    sort: Sort
-    kinds: Kinds = NONE
-    step: int | None = None
+    sort: ValueKind
+    kinds: Kinds = NO_KINDS
+    predicate: int | None = None
     function: str = ""
     classes: frozenset[str] = frozenset()
     owners: frozenset[str] = frozenset()
@@ -81,393 +95,524 @@ class Column:
 
 
 @dataclass(frozen=True)
-class _Noun:
-    """A noun that is asked for.
+class _NounMeaning:
+    """A requested noun with its meanings.
 
-    `aside` are predicates that other words name than those of its classes; it is `vague` if
-    some of its words name neither. `owner` are the classes of which it is said.
+    Attributes:
+        noun: The noun.
+        separate_predicates: Predicates that other words name than those of its classes.
+        is_vague: Whether some of its words name neither a class nor a predicate.
+        owner_classes: Classes of the things whose property the noun is.
     """
 
-    item: Item
-    aside: frozenset[str]
-    vague: bool
-    owner: frozenset[str] = frozenset()
+    noun: RequestedNoun
+    separate_predicates: frozenset[str]
+    is_vague: bool
+    owner_classes: frozenset[str] = frozenset()
 
 
-class Fitting:
-    """Tells how the candidates for one question fit it."""
+class FitScorer:
+    """Scores the fit between candidates and one question."""
 
     def __init__(
         self,
         linked: LinkedQuestion,
-        frame: QuestionOperators,
+        operators: QuestionOperators,
         schema: Schema,
         expected: ExpectedAnswer,
     ) -> None:
-        self.linked, self.frame, self.schema = linked, frame, schema
+        self.linked, self.operators, self.schema = linked, operators, schema
         self.expected = expected
-        self._upwards: dict[str, set[str]] = {}
+        self._superclasses: dict[str, set[str]] = {}
 
     @cached_property
-    def items(self) -> tuple[Item, ...]:
-        """What is asked for side by side."""
-        return items_of(self.linked, self.frame)
+    def nouns(self) -> tuple[RequestedNoun, ...]:
+        """The nouns that are requested side by side."""
+        return find_requested_nouns(self.linked, self.operators)
 
-    def columns(self, candidate: Candidate) -> list[Column]:
-        """What the answer columns of a candidate hold."""
-        patterns = patterns_in(candidate.tree.where)
-        return [self._column(one, candidate, patterns) for one in candidate.shown]
+    def describe_columns(self, candidate: QueryCandidate) -> list[ColumnContent]:
+        """Return the content of the answer columns of a candidate."""
+        patterns = list_patterns(candidate.tree.where)
+        return [
+            self._describe_column(shown_value, candidate, patterns)
+            for shown_value in candidate.shown
+        ]
 
-    def _column(self, shown: Value, candidate: Candidate, patterns: Sequence[Pattern]) -> Column:
-        found = self._of_variable(variable_of(shown), candidate, patterns)
-        if not isinstance(shown, Call):
-            return found
-        function = function_of(shown)
+    def _describe_column(
+        self, shown_value: Value, candidate: QueryCandidate, patterns: Sequence[Pattern]
+    ) -> ColumnContent:
+        content = self._describe_variable(get_value_variable(shown_value), candidate, patterns)
+        if not isinstance(shown_value, Call):
+            return content
+        function = get_function(shown_value)
         if function == "COUNT":
-            return replace(found, sort=Sort.NUMBER, kinds=NONE, function=function, names=False)
-        return replace(found, function=function)
+            return replace(
+                content, sort=ValueKind.NUMBER, kinds=NO_KINDS, function=function, names=False
+            )
+        return replace(content, function=function)
 
-    def _of_variable(
-        self, variable: Variable, candidate: Candidate, patterns: Sequence[Pattern]
-    ) -> Column:
+    def _describe_variable(
+        self, variable: Variable, candidate: QueryCandidate, patterns: Sequence[Pattern]
+    ) -> ColumnContent:
         schema = self.schema
-        into = next((one for one in patterns if one.object == variable), None)
-        step = None if into is None else schema.number(predicate_of(into))
-        if into is not None and step is not None:
-            owner = self._thing(into.subject, candidate, patterns)
-            found = self._object(step, variable, owner, patterns)
-            key = (into.subject, into.predicate)
-            outer = next((one for one in patterns if (one.object, one.predicate) == key), None)
-            if outer is None:
-                return found
-            owners = owner.classes | self._thing(outer.subject, candidate, patterns).classes
-            return replace(found, classes=owner.classes, owners=owners, names=True)
+        incoming = next((element for element in patterns if element.object == variable), None)
+        predicate = (
+            None if incoming is None else schema.get_predicate_number(get_predicate(incoming))
+        )
+        if incoming is not None and predicate is not None:
+            owner = self._describe_thing(incoming.subject, candidate, patterns)
+            content = self._describe_object(predicate, variable, owner, patterns)
+            key = (incoming.subject, incoming.predicate)
+            outer_triple = next(
+                (element for element in patterns if (element.object, element.predicate) == key),
+                None,
+            )
+            if outer_triple is None:
+                return content
+            owners = (
+                owner.classes
+                | self._describe_thing(outer_triple.subject, candidate, patterns).classes
+            )
+            return replace(content, classes=owner.classes, owners=owners, names=True)
         elements = candidate.tree.where.elements
-        if any(isinstance(one, Bind) and one.variable == variable for one in elements):
-            return Column(Sort.NUMBER, function="=")
-        return self._thing(variable, candidate, patterns)
+        if any(isinstance(element, Bind) and element.variable == variable for element in elements):
+            return ColumnContent(ValueKind.NUMBER, function="=")
+        return self._describe_thing(variable, candidate, patterns)
 
-    def _object(
-        self, step: int, variable: Variable, owner: Column, patterns: Sequence[Pattern]
-    ) -> Column:
-        """A column of what a predicate leads to."""
+    def _describe_object(
+        self, predicate: int, variable: Variable, owner: ColumnContent, patterns: Sequence[Pattern]
+    ) -> ColumnContent:
+        """Describe a column of objects of a predicate."""
         schema = self.schema
-        sort, owners = schema.sort(step), owner.classes
-        if any(one.subject == variable for one in patterns):
-            sort = Sort.NONE  # a predicate that leads to numbers of things, and elsewhere to things
-        if sort is not Sort.NONE:
-            kinds = kinds_of_predicate(schema, step)
-            if step not in schema.naming:
-                return Column(sort, kinds, step, owners=owners)
-            return Column(sort, kinds | owner.kinds, step, "", owners, owners, names=True)
-        said = _said_of(variable, patterns)
-        known = schema.predicates[step].object_classes[:_CLASSES]
-        classes = said or frozenset(cls for cls, _ in known)
-        kinds = kinds_of_objects(schema, step).union(*self._kinds(said))
-        return Column(sort, kinds, step, "", classes, owners)
+        sort, owners = schema.get_sort(predicate), owner.classes
+        if any(triple.subject == variable for triple in patterns):
+            sort = (
+                ValueKind.NONE
+            )  # a predicate that leads to numbers of things, and elsewhere to things
+        if sort is not ValueKind.NONE:
+            kinds = get_predicate_kinds(schema, predicate)
+            if predicate not in schema.naming_predicates:
+                return ColumnContent(sort, kinds, predicate, owners=owners)
+            return ColumnContent(
+                sort, kinds | owner.kinds, predicate, "", owners, owners, names=True
+            )
+        stated_classes = _get_stated_classes(variable, patterns)
+        profile_classes = schema.predicates[predicate].object_classes[:_MAX_END_CLASSES]
+        classes = stated_classes or frozenset(cls for cls, _ in profile_classes)
+        kinds = get_object_kinds(schema, predicate).union(*self._iterate_kinds(stated_classes))
+        return ColumnContent(sort, kinds, predicate, "", classes, owners)
 
-    def _thing(self, end: Term, candidate: Candidate, patterns: Sequence[Pattern]) -> Column:
-        """What a subject of patterns is, by what is said of it, else by its nodes or predicates."""
-        schema, said = self.schema, _said_of(end, patterns)
-        if end == candidate.root and len(candidate.ids):
-            own = schema.classes_of(int(candidate.ids[0]))
-            kinds = kinds_of_nodes(schema, candidate.ids).union(*self._kinds(said))
-            return Column(Sort.NONE, kinds, None, "", said.union(own))
-        if not said and isinstance(end, Variable):
-            said = self._around(end, patterns)
-        elif isinstance(end, NamedNode) and not said:
-            at = schema.node(end.value)
-            said = frozenset(schema.classes_of(at)) if at is not None else said
-        return Column(Sort.NONE, NONE.union(*self._kinds(said)), None, "", said)
+    def _describe_thing(
+        self, term: Term, candidate: QueryCandidate, patterns: Sequence[Pattern]
+    ) -> ColumnContent:
+        """Describe a subject of patterns by its stated classes, else by its nodes or predicates."""
+        schema, stated_classes = self.schema, _get_stated_classes(term, patterns)
+        if term == candidate.root and len(candidate.ids):
+            node_classes = schema.get_classes(int(candidate.ids[0]))
+            kinds = get_node_kinds(schema, candidate.ids).union(
+                *self._iterate_kinds(stated_classes)
+            )
+            return ColumnContent(
+                ValueKind.NONE, kinds, None, "", stated_classes.union(node_classes)
+            )
+        if not stated_classes and isinstance(term, Variable):
+            stated_classes = self._infer_classes(term, patterns)
+        elif isinstance(term, NamedNode) and not stated_classes:
+            node_id = schema.find_node(term.value)
+            stated_classes = (
+                frozenset(schema.get_classes(node_id)) if node_id is not None else stated_classes
+            )
+        return ColumnContent(
+            ValueKind.NONE,
+            NO_KINDS.union(*self._iterate_kinds(stated_classes)),
+            None,
+            "",
+            stated_classes,
+        )
 
-    def _around(self, end: Variable, patterns: Sequence[Pattern]) -> frozenset[str]:
-        """The classes of what all predicates around a variable lead from or to."""
-        found: frozenset[str] = frozenset()
-        for one in patterns:
-            number = self.schema.number(predicate_of(one))
-            if number is None or end not in (one.subject, one.object):
+    def _infer_classes(self, variable: Variable, patterns: Sequence[Pattern]) -> frozenset[str]:
+        """Return the classes that all predicates around a variable have in common."""
+        classes: frozenset[str] = frozenset()
+        for triple in patterns:
+            number = self.schema.get_predicate_number(get_predicate(triple))
+            if number is None or variable not in (triple.subject, triple.object):
                 continue
             profile = self.schema.predicates[number]
-            known = profile.object_classes if one.object == end else profile.subject_classes
-            classes = frozenset(cls for cls, _ in known[:_CLASSES])
-            found = found & classes or found or classes
-        return found
+            profile_classes = (
+                profile.object_classes if triple.object == variable else profile.subject_classes
+            )
+            end_classes = frozenset(cls for cls, _ in profile_classes[:_MAX_END_CLASSES])
+            classes = classes & end_classes or classes or end_classes
+        return classes
 
-    def _kinds(self, classes: frozenset[str]) -> Iterator[Kinds]:
-        return (kinds_of_class(self.schema, cls) for cls in classes)
+    def _iterate_kinds(self, classes: frozenset[str]) -> Iterator[Kinds]:
+        return (get_class_kinds(self.schema, cls) for cls in classes)
 
     # Kinds
 
     @property
-    def asks_kind(self) -> bool:
+    def has_kind_question(self) -> bool:
         """Whether the question word asks for persons, places or times."""
-        described = bool(self.frame.of("describe"))
+        described = bool(self.operators.get_operators("describe"))
         return self.expected.kind in ("who", "where", "when") and not described
 
-    def kind(self, columns: Sequence[Column]) -> float:
-        """How well the columns fit the question word: 1 fit, 0 unknown, -1 a misfit."""
-        asked = self.expected.kind
-        if not self.asks_kind or not columns:
+    def score_kind(self, columns: Sequence[ColumnContent]) -> float:
+        """Return how well the columns fit the question word: 1 fit, 0 unknown, -1 mismatch."""
+        expected_kind = self.expected.kind
+        if not self.has_kind_question or not columns:
             return 0.0
-        return max(self._graded(asked, one) for one in columns)
+        return max(self._score_column_kind(expected_kind, column) for column in columns)
 
-    def _graded(self, asked: str, column: Column) -> float:
-        if asked == "when":
+    def _score_column_kind(self, expected_kind: str, column: ColumnContent) -> float:
+        if expected_kind == "when":
             if column.function == "COUNT":
                 return -1.0
-            if column.sort in DATED or "times" in column.kinds:
+            if column.sort in DATE_SORTS or "times" in column.kinds:
                 return 1.0
-            if column.step is not None and column.sort in NUMERIC:
-                return _YEARS if holds_years(self.schema, column.step) else -1.0
-            return 0.0 if column.sort is Sort.TEXT else -1.0
-        if column.function == "COUNT" or column.sort not in (Sort.NONE, Sort.TEXT):
+            if column.predicate is not None and column.sort in NUMERIC_SORTS:
+                return _YEAR_NUMBER_SCORE if has_years(self.schema, column.predicate) else -1.0
+            return 0.0 if column.sort is ValueKind.TEXT else -1.0
+        if column.function == "COUNT" or column.sort not in (ValueKind.NONE, ValueKind.TEXT):
             return -1.0
-        if asked == "who":
+        if expected_kind == "who":
             if "persons" in column.kinds:
                 return 1.0
             if "bodies" in column.kinds:
-                return _BODY
+                return _BODY_FOR_PERSON_SCORE
             if column.kinds:
                 return -1.0
-            return _ODD if column.classes and has_kind(self.schema, "persons") else 0.0
-        return self._place(column)
+            return (
+                _UNKNOWN_KIND_SCORE if column.classes and has_kind(self.schema, "persons") else 0.0
+            )
+        return self._score_place_kind(column)
 
-    def _place(self, column: Column) -> float:
+    def _score_place_kind(self, column: ColumnContent) -> float:
         if "places" in column.kinds:
             return 1.0
         if "bodies" in column.kinds:
             return 0.0
         if column.kinds:
             return -1.0
-        return _ODD if column.classes and has_kind(self.schema, "places") else 0.0
+        return _UNKNOWN_KIND_SCORE if column.classes and has_kind(self.schema, "places") else 0.0
 
     # Nouns
 
     @cached_property
-    def _names_columns(self) -> bool:
-        """Whether nouns tell what to show: in "how old are the players" they only say whose."""
-        if not self.items or self.asks_kind or self._asks_by_verb:
+    def _has_column_nouns(self) -> bool:
+        """Whether the nouns name columns; in "how old are the players" they do not."""
+        if not self.nouns or self.has_kind_question or self._is_verb_question:
             return False
-        counted = "count" in self.items[0].operators
-        return not (self.frame.of("measure") or (self.expected.kind == "number" and not counted))
+        is_count = "count" in self.nouns[0].operators
+        return not (
+            self.operators.get_operators("measure")
+            or (self.expected.kind == "number" and not is_count)
+        )
 
     @cached_property
-    def _asks_by_verb(self) -> bool:
-        """ "What did X discover?": what follows the verb of doing is a thing and its own verb."""
-        reading = self.linked.reading
-        doing = reading.words.yes_or_no["doing"]
-        opening = range(1, min(_OPENING, self.items[0].first))
-        return any(reading.folded[at] in doing for at in opening)
+    def _is_verb_question(self) -> bool:
+        """Whether a form of "do" opens the question: "what did X find"."""
+        question = self.linked.reading
+        do_words = question.word_list.yes_or_no["doing"]
+        opening = range(1, min(_MAX_OPENING_WORDS, self.nouns[0].first_position))
+        return any(question.folded_words[position] in do_words for position in opening)
 
     @cached_property
-    def _nouns(self) -> list[_Noun]:
-        """The nouns that are asked for, with what they may mean."""
-        links = self.linked.of(Kind.CLASS, Kind.PREDICATE)
-        found: list[_Noun] = []
-        owner = frozenset[str]()
-        for count in range(len(self.items), 0, -1):  # "the names and ages of the players"
-            said_of = owner_of(self.linked, self.frame, self.items[:count])
-            owner = owner if said_of is None else frozenset(said_of.classes)
-            said = {at for one in self.items[:count] for at in one.positions}
-            own = frozenset(  # "the color descriptions of the products"
-                one.target for one in links if one.kind is Kind.CLASS and said >= {*one.positions}
+    def _noun_meanings(self) -> list[_NounMeaning]:
+        """The requested nouns with their meanings."""
+        links = self.linked.get_links(Kind.CLASS, Kind.PREDICATE)
+        meanings: list[_NounMeaning] = []
+        owner_classes = frozenset[str]()
+        for count in range(len(self.nouns), 0, -1):  # "the names and ages of the players"
+            owner_noun = find_owner_noun(self.linked, self.operators, self.nouns[:count])
+            owner_classes = owner_classes if owner_noun is None else frozenset(owner_noun.classes)
+            positions = {position for entry in self.nouns[:count] for position in entry.positions}
+            named_classes = frozenset(  # "the color descriptions of the products"
+                entry.target
+                for entry in links
+                if entry.kind is Kind.CLASS and positions >= {*entry.positions}
             )
-            found.append(self._noun(self.items[count - 1], links, owner and owner | own))
-        return found[::-1]
+            meanings.append(
+                self._interpret_noun(
+                    self.nouns[count - 1], links, owner_classes and owner_classes | named_classes
+                )
+            )
+        return meanings[::-1]
 
-    def _noun(self, item: Item, links: Sequence[Link], owner: frozenset[str]) -> _Noun:
-        reading = self.linked.reading
-        at = {one.target: one.mask for one in reversed(links) if one.target in item.iris}
-        classes = _together(at.get(iri, 0) for iri in item.classes)
-        aside = {iri for iri in item.predicates if not at.get(iri, 0) & classes}
-        naming = bits(p for p in item.positions if reading.tokens[p].stem in reading.words.naming)
-        told = _together(at.values()) | naming
-        bare = bool(item.operators) and not item.iris
-        return _Noun(item, frozenset(aside), bool(bits(item.positions) & ~told) and not bare, owner)
+    def _interpret_noun(
+        self, noun: RequestedNoun, links: Sequence[Link], owner_classes: frozenset[str]
+    ) -> _NounMeaning:
+        question = self.linked.reading
+        masks = {link.target: link.mask for link in reversed(links) if link.target in noun.iris}
+        classes = _combine_masks(masks.get(iri, 0) for iri in noun.classes)
+        separate_predicates = {iri for iri in noun.predicates if not masks.get(iri, 0) & classes}
+        naming = to_bit_mask(
+            position
+            for position in noun.positions
+            if question.tokens[position].stem in question.word_list.naming
+        )
+        explained_words = _combine_masks(masks.values()) | naming
+        is_operator_only = bool(noun.operators) and not noun.iris
+        return _NounMeaning(
+            noun,
+            frozenset(separate_predicates),
+            bool(to_bit_mask(noun.positions) & ~explained_words) and not is_operator_only,
+            owner_classes,
+        )
 
-    def nouns(self, columns: Sequence[Column], candidate: Candidate) -> tuple[float, float]:
-        """The share of nouns asked for that lack a column, and up to one column that none names."""
-        if not self._names_columns or not columns or _OWN_COLUMNS & {*candidate.notes}:
+    def score_nouns(
+        self, columns: Sequence[ColumnContent], candidate: QueryCandidate
+    ) -> tuple[float, float]:
+        """Compare the requested nouns with the columns.
+
+        Returns:
+            The share of nouns without a column; the number of columns without a noun, at most 1.
+        """
+        if not self._has_column_nouns or not columns or _OWN_COLUMN_NOTES & {*candidate.notes}:
             return 0.0, 0.0
-        held = [[self._held(noun, one, candidate) for one in columns] for noun in self._nouns]
+        scores = [
+            [self._score_noun(noun, column, candidate) for column in columns]
+            for noun in self._noun_meanings
+        ]
         # The columns of context: the things whose values are the answer.
         if len(candidate.tree.columns) == len(candidate.shown):
-            beside: list[Column] = []
+            context_columns: list[ColumnContent] = []
         else:
-            patterns = patterns_in(candidate.tree.where)
-            context = [one for one in values_of(candidate.tree) if one not in candidate.shown]
-            beside = [self._column(one, candidate, patterns) for one in context]
-        aside = [
-            max((self._held(noun, one, candidate) for one in beside), default=0.0)
-            for noun in self._nouns
+            patterns = list_patterns(candidate.tree.where)
+            context_values = [
+                column
+                for column in list_column_values(candidate.tree)
+                if column not in candidate.shown
+            ]
+            context_columns = [
+                self._describe_column(column, candidate, patterns) for column in context_values
+            ]
+        context_scores = [
+            max(
+                (self._score_noun(noun, column, candidate) for column in context_columns),
+                default=0.0,
+            )
+            for noun in self._noun_meanings
         ]
-        missing = sum(1 - max(*row, found) for row, found in zip(held, aside, strict=True))
-        keys = groups_of(candidate.tree) if self.frame.of("each") else []
-        idle = [
-            (1 - max(row[at] for row in held), shown in keys)
-            for at, shown in enumerate(candidate.shown)
+        missing = sum(
+            1 - max(*row, context_score)
+            for row, context_score in zip(scores, context_scores, strict=True)
+        )
+        keys = list_group_variables(candidate.tree) if self.operators.get_operators("each") else []
+        unnamed_shares = [
+            (1 - max(row[index] for row in scores), shown_value in keys)
+            for index, shown_value in enumerate(candidate.shown)
         ]
-        extra = sorted(left for left, is_key in idle if is_key)[: -self._grouped_by or None]
-        unasked = sum(left for left, is_key in idle if not is_key) + sum(extra)
-        if self.expected.again:
-            unasked -= 1.0  # "…, and how many are there?"
-        return missing / len(held), min(1.0, max(0.0, unasked))
+        extra_keys = sorted(share for share, is_key in unnamed_shares if is_key)[
+            : -self._max_group_columns or None
+        ]
+        unnamed_columns = sum(share for share, is_key in unnamed_shares if not is_key) + sum(
+            extra_keys
+        )
+        if self.expected.has_second_question:
+            unnamed_columns -= 1.0  # "…, and how many are there?"
+        return missing / len(scores), min(1.0, max(0.0, unnamed_columns))
 
     @cached_property
-    def _grouped_by(self) -> int:
-        """How many columns "for each" may add: one, and one for each "and" behind it."""
-        first = min((one.last for one in self.frame.of("each")), default=0)
-        behind = [one for one in self.frame.of("and") if one.first > first]
-        return len(self.frame.of("each")) + len(behind)
+    def _max_group_columns(self) -> int:
+        """Number of columns that "for each" may add: one, and one for each "and" after it."""
+        first = min((operator.last for operator in self.operators.get_operators("each")), default=0)
+        conjunctions = [
+            operator for operator in self.operators.get_operators("and") if operator.first > first
+        ]
+        return len(self.operators.get_operators("each")) + len(conjunctions)
 
-    def _held(self, noun: _Noun, column: Column, candidate: Candidate) -> float:
+    def _score_noun(
+        self, noun: _NounMeaning, column: ColumnContent, candidate: QueryCandidate
+    ) -> float:
         if column.function == "COUNT" and "rate" in candidate.notes:
             return 1.0  # "animals per year": their number
-        found = self._holds(column, noun)
-        if not noun.vague or found == 1:
-            return found
-        return 1.0 if candidate.shown_words >> noun.item.first & 1 else _PERHAPS
+        score = self._score_function(column, noun)
+        if not noun.is_vague or score == 1:
+            return score
+        return (
+            1.0 if candidate.shown_words >> noun.noun.first_position & 1 else _POSSIBLE_COLUMN_SCORE
+        )
 
-    def _holds(self, column: Column, noun: _Noun) -> float:
-        operators = noun.item.operators
-        wanted = {_FUNCTIONS[name] for name in operators if name in AGGREGATING}
-        if wanted and column.function:
-            if column.function not in wanted or not noun.item.predicates:
-                return float(column.function in wanted)
-            return max(_PERHAPS, self._named(column, noun))
-        if "count" in operators and not wanted:
+    def _score_function(self, column: ColumnContent, noun: _NounMeaning) -> float:
+        operators = noun.noun.operators
+        functions = {
+            _AGGREGATE_FUNCTIONS[name] for name in operators if name in AGGREGATE_OPERATORS
+        }
+        if functions and column.function:
+            if column.function not in functions or not noun.noun.predicates:
+                return float(column.function in functions)
+            return max(_POSSIBLE_COLUMN_SCORE, self._score_name(column, noun))
+        if "count" in operators and not functions:
             if column.function == "COUNT":
                 return 1.0
-            return self._named(column, noun) if column.sort in NUMERIC else 0.0
-        return 0.0 if column.function == "COUNT" else self._named(column, noun)
+            return self._score_name(column, noun) if column.sort in NUMERIC_SORTS else 0.0
+        return 0.0 if column.function == "COUNT" else self._score_name(column, noun)
 
-    def _named(self, column: Column, noun: _Noun) -> float:
-        """Whether a noun names a column; half if it is said of something else."""
-        item, thing = noun.item, column.names or column.sort is Sort.NONE
-        if thing and any(self._is_of(cls, item.classes) for cls in column.classes):
+    def _score_name(self, column: ColumnContent, noun: _NounMeaning) -> float:
+        """Return how well a noun names a column; half if it is a property of something else."""
+        requested, holds_things = noun.noun, column.names or column.sort is ValueKind.NONE
+        if holds_things and any(
+            self._is_subclass_of(cls, requested.classes) for cls in column.classes
+        ):
             return 1.0
-        if column.step is not None and (iri := self._iri(column.step)) in item.predicates:
-            if iri in noun.aside:  # "staff name"
-                return float(self._is_owned(column.owners, item.classes or noun.owner))
-            return 1.0 if self._is_owned(column.owners, noun.owner) else _PERHAPS
-        if thing and item.naming and len(item.positions) == 1:
-            owned = self._is_owned(column.classes, noun.owner)
-            return (1.0 if self._says_name(column.step) else _PERHAPS) if owned else 0.0
+        if (
+            column.predicate is not None
+            and (iri := self._get_iri(column.predicate)) in requested.predicates
+        ):
+            if iri in noun.separate_predicates:  # "staff name"
+                return float(self._is_owned(column.owners, requested.classes or noun.owner_classes))
+            return (
+                1.0 if self._is_owned(column.owners, noun.owner_classes) else _POSSIBLE_COLUMN_SCORE
+            )
+        if holds_things and requested.is_name and len(requested.positions) == 1:
+            is_owned = self._is_owned(column.classes, noun.owner_classes)
+            return (
+                (1.0 if self._is_named_name(column.predicate) else _POSSIBLE_COLUMN_SCORE)
+                if is_owned
+                else 0.0
+            )
         return 0.0
 
-    def _says_name(self, step: int | None) -> bool:
-        """Whether what names things says so, and is not only different for each of them."""
-        if step is None or step not in self.schema.naming or standard_naming(self._iri(step)):
+    def _is_named_name(self, predicate: int | None) -> bool:
+        """Return whether the name of a predicate says that it is a name, not only an identifier."""
+        if (
+            predicate is None
+            or predicate not in self.schema.naming_predicates
+            or get_standard_role(self._get_iri(predicate))
+        ):
             return True
-        return any(not NAME_WORDS.isdisjoint(tokens(text)) for text in self.schema.texts(step))
+        return any(
+            not NAME_WORDS.isdisjoint(tokens(text))
+            for text in self.schema.get_folded_names(predicate)
+        )
 
-    def _is_owned(self, classes: frozenset[str], owner: Collection[str]) -> bool:
-        """Whether things may be of the classes of which a noun is said."""
-        return not owner or not classes or any(self._is_of(cls, owner) for cls in classes)
+    def _is_owned(self, classes: frozenset[str], owner_classes: Collection[str]) -> bool:
+        """Return whether things may be of the classes whose property a noun is."""
+        return (
+            not owner_classes
+            or not classes
+            or any(self._is_subclass_of(cls, owner_classes) for cls in classes)
+        )
 
-    def _iri(self, predicate: int) -> str:
-        return self.schema.graph.iri_of(predicate)
+    def _get_iri(self, predicate: int) -> str:
+        return self.schema.graph.get_predicate_iri(predicate)
 
-    def _is_of(self, cls: str, wanted: Collection[str]) -> bool:
-        return cls in wanted or not self._above(cls).isdisjoint(wanted)
+    def _is_subclass_of(self, cls: str, superclasses: Collection[str]) -> bool:
+        return cls in superclasses or not self._get_superclasses(cls).isdisjoint(superclasses)
 
-    def _above(self, cls: str) -> set[str]:
-        if cls in self._upwards:
-            return self._upwards[cls]
-        found = self._upwards[cls] = set[str]()
-        listed = [cls]
-        for one in listed:
-            if one in self.schema.classes:
-                listed += [up for up in self.schema.classes[one].parents if up not in found]
-                found.update(self.schema.classes[one].parents)
-        return found
+    def _get_superclasses(self, cls: str) -> set[str]:
+        if cls in self._superclasses:
+            return self._superclasses[cls]
+        superclasses = self._superclasses[cls] = set[str]()
+        queue = [cls]
+        for current in queue:
+            if current in self.schema.classes:
+                queue += [
+                    parent
+                    for parent in self.schema.classes[current].parents
+                    if parent not in superclasses
+                ]
+                superclasses.update(self.schema.classes[current].parents)
+        return superclasses
 
     # Rows
 
     @cached_property
-    def several(self) -> bool | None:
-        """Whether several things are asked for rather than one; None if no word tells."""
-        reading = self.linked.reading
-        items = self.items
+    def is_plural_expected(self) -> bool | None:
+        """Whether the question asks for several things rather than one; None if no word tells."""
+        question = self.linked.reading
+        nouns = self.nouns
         expected = self.expected
-        if not items or len(items) > 1 or expected.grouped or expected.counted or expected.again:
+        if (
+            not nouns
+            or len(nouns) > 1
+            or expected.is_grouped
+            or expected.is_counted
+            or expected.has_second_question
+        ):
             return None
         if expected.limit is not None or expected.kind in ("yes_no", "count", "number"):
             return None
-        words, head = reading.words.agreement, items[0]
-        folded = reading.folded
+        words, head = question.word_list.agreement, nouns[0]
+        folded = question.folded_words
         if any(word in words["each"] for word in folded):
             return None
-        asking = interrogative(reading)
-        verbs = [*range(head.first), *range(head.positions[-1] + 1, head.positions[-1] + 2)]
-        said = [folded[at] for at in verbs if at < len(folded)]
-        plural = any(reading.tokens[at].stem != folded[at] for at in head.positions)
-        if any(word in words["several"] for word in said):
-            return True if plural or reading.language != "en" else None
-        if asking is None or plural or expected.kind == "who":
+        question_word = find_question_word(question)
+        verbs = [
+            *range(head.first_position),
+            *range(head.positions[-1] + 1, head.positions[-1] + 2),
+        ]
+        verb_words = [folded[position] for position in verbs if position < len(folded)]
+        is_plural = any(
+            question.tokens[position].stem != folded[position] for position in head.positions
+        )
+        if any(word in words["several"] for word in verb_words):
+            return True if is_plural or question.language != "en" else None
+        if question_word is None or is_plural or expected.kind == "who":
             return None
-        return False if any(word in words["one"] for word in said) else None
+        return False if any(word in words["one"] for word in verb_words) else None
 
-    def disagrees(self, candidate: Candidate) -> float:
-        """Whether there are several rows where one is asked for, or one where several are."""
-        if self.several is None or candidate.asks:
+    def score_row_mismatch(self, candidate: QueryCandidate) -> float:
+        """Return a penalty for several rows where one is expected, or one row where several are."""
+        if self.is_plural_expected is None or candidate.is_ask:
             return 0.0
-        rows = self._rows(candidate)
-        if rows is None or (rows > 1) == self.several:
+        rows = self._estimate_rows(candidate)
+        if rows is None or (rows > 1) == self.is_plural_expected:
             return 0.0
-        if self.several:
-            return _ONLY
-        return 1.0 if rows > _FEW else _SOME
+        if self.is_plural_expected:
+            return _SINGLE_ROW_PENALTY
+        return 1.0 if rows > _MAX_FEW_ROWS else _FEW_ROWS_PENALTY
 
-    def _rows(self, candidate: Candidate) -> int | None:
-        """About how many rows there are; None if that cannot be told without a query."""
+    def _estimate_rows(self, candidate: QueryCandidate) -> int | None:
+        """Estimate the number of rows; None if only running the query would tell."""
         tree = candidate.tree
         if tree.limit is not None:
             return tree.limit
-        if all(isinstance(one, Call) for one in candidate.shown) and not tree.group_by:
+        if all(isinstance(element, Call) for element in candidate.shown) and not tree.group_by:
             return 1
         if tree.group_by or tree.having or len(candidate.shown) != 1:
             return None
-        if any(isinstance(one, Query) for one in tree.where.elements):
+        if any(isinstance(element, Query) for element in tree.where.elements):
             return None  # those with the most, or the least: there may be ties
         if isinstance(candidate.root, Variable):
             return len(candidate.ids) if candidate.shown[0] == candidate.root else None
-        shown = variable_of(candidate.shown[0])
-        for one in patterns_in(candidate.tree.where):
-            if one.object == shown and one.subject == candidate.root:
-                number = self.schema.number(predicate_of(one))
-                if number is not None and isinstance(one.predicate, NamedNode):
+        shown_variable = get_value_variable(candidate.shown[0])
+        for element in list_patterns(candidate.tree.where):
+            if element.object == shown_variable and element.subject == candidate.root:
+                number = self.schema.get_predicate_number(get_predicate(element))
+                if number is not None and isinstance(element.predicate, NamedNode):
                     return len(self.schema.graph.step(candidate.ids, number))
         return None
 
-    def ungrouped(self, candidate: Candidate) -> float:
-        """Whether a value for each of something is asked for, and there is but one column."""
-        if not self.expected.grouped or candidate.asks or self._is_of_each(candidate):
+    def score_missing_group(self, candidate: QueryCandidate) -> float:
+        """Return 1 if a value per thing is expected and there is only one column, else 0."""
+        if not self.expected.is_grouped or candidate.is_ask or self._is_property_of_each(candidate):
             return 0.0
         return float(len(candidate.tree.columns) < 2 and not candidate.tree.group_by)
 
-    def _is_of_each(self, candidate: Candidate) -> bool:
-        """Whether what is shown is itself said of each: "the name of each club"."""
-        owner = owner_of(self.linked, self.frame, self.items)
-        aggregates = self.frame.of("count", *AGGREGATING)
+    def _is_property_of_each(self, candidate: QueryCandidate) -> bool:
+        """Return whether the answer is itself a property of each thing: "the name of each club"."""
+        owner = find_owner_noun(self.linked, self.operators, self.nouns)
+        aggregates = self.operators.get_operators("count", *AGGREGATE_OPERATORS)
         if owner is None or "each" not in owner.operators or not owner.classes or aggregates:
             return False
         return any(
-            not one.function and any(self._is_of(cls, owner.classes) for cls in one.owners)
-            for one in self.columns(candidate)
+            not column.function
+            and any(self._is_subclass_of(cls, owner.classes) for cls in column.owners)
+            for column in self.describe_columns(candidate)
         )
 
 
-def _together(masks: Iterable[int]) -> int:
+def _combine_masks(masks: Iterable[int]) -> int:
     return reduce(or_, masks, 0)
 
 
-def _said_of(end: Term, patterns: Sequence[Pattern]) -> frozenset[str]:
-    """The classes that patterns say something is of."""
+def _get_stated_classes(term: Term, patterns: Sequence[Pattern]) -> frozenset[str]:
+    """Return the classes that patterns state for a term."""
     return frozenset(
-        one.object.value
-        for one in patterns
-        if one.subject == end
-        and isinstance(one.object, NamedNode)
-        and predicate_of(one) == RDF_TYPE
+        triple.object.value
+        for triple in patterns
+        if triple.subject == term
+        and isinstance(triple.object, NamedNode)
+        and get_predicate(triple) == RDF_TYPE
     )

@@ -1,7 +1,7 @@
-"""Tokenize a question: words with their places, its language, its numbers, years, dates and times.
+"""Tokenize a question: words with positions, language, numbers, years, dates and times.
 
-Times are told from today. A question's form is what is left of it: operators and function words
-in their order.
+Relative times are resolved against today. A question's form is its sequence of operators and
+function words.
 """
 
 import calendar
@@ -17,57 +17,72 @@ from math import isfinite
 from rapidfuzz.distance import OSA, Indel
 from rapidfuzz.process import extractOne
 
-from askgraph.graph.literals import day_number
-from askgraph.graph.measures import Unit, unit_at
+from askgraph.graph.literals import to_day_number
+from askgraph.graph.measures import Unit, match_unit
 from askgraph.index.names import folded, stem
 from askgraph.search.tokenize.word_lists import (
     Measure,
     Phrase,
     WordList,
-    detected_language,
-    shared_words,
-    word_list,
+    detect_language,
+    get_shared_words,
+    get_word_list,
 )
 
-_FIRST_DAY = date(1970, 1, 1).toordinal()
-_SECONDS = {"years": 31_557_600.0, "months": 2_629_800.0, "weeks": 604_800.0, "days": 86_400.0}
-"""Units of time with their seconds; of a year and a month the mean."""
+_EPOCH_DAY_NUMBER = date(1970, 1, 1).toordinal()
+_SECONDS_PER_UNIT = {
+    "years": 31_557_600.0,
+    "months": 2_629_800.0,
+    "weeks": 604_800.0,
+    "days": 86_400.0,
+}
+"""Seconds of each unit of time; years and months have their mean length."""
 _MINUS = re.compile(r"(?:^|(?<!\d)\s|[(=<>])[-\N{MINUS SIGN}]$")
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 
 
 @dataclass(frozen=True)
-class Relative:
-    """A year, month or day, so many of them from that of today; a week is seven days.
+class RelativeTime:
+    """A year, month or day, relative to today; a week is seven days.
 
-    With `through` all that lies between the day so far away and today.
+    Attributes:
+        unit: years, months, weeks or days.
+        offset: the number of units from today; negative in the past.
+        until_today: whether the whole span between that day and today is included.
     """
 
     unit: str
-    away: int
-    through: bool = False
+    offset: int
+    until_today: bool = False
 
 
-_NAMED = {
-    "last_year": Relative("years", -1),
-    "this_year": Relative("years", 0),
-    "next_year": Relative("years", 1),
-    "last_month": Relative("months", -1),
-    "this_month": Relative("months", 0),
-    "next_month": Relative("months", 1),
-    "yesterday": Relative("days", -1),
-    "tomorrow": Relative("days", 1),
+_NAMED_TIMES = {
+    "last_year": RelativeTime("years", -1),
+    "this_year": RelativeTime("years", 0),
+    "next_year": RelativeTime("years", 1),
+    "last_month": RelativeTime("months", -1),
+    "this_month": RelativeTime("months", 0),
+    "next_month": RelativeTime("months", 1),
+    "yesterday": RelativeTime("days", -1),
+    "tomorrow": RelativeTime("days", 1),
 }
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A value in words or digits at tokens first … last.
+    """A value in words or digits.
 
-    `value` is the number as it stands; `days` is the first and the last day (days from 1970-01-01)
-    if it can be a year, month, day, decade or century. `spelled` marks number words ("two").
-    `unit` is what the words right after it say that it is in; they are `unit_words` many.
-    What is `relative` to today has no days before the day is known.
+    Attributes:
+        first: its first token.
+        last: its last token, without the unit.
+        text: the words of the value.
+        value: the number as written; None for dates.
+        days: the first and last day (days from 1970-01-01) if it can be a year, month, day, decade
+            or century. A relative time has none until today is known.
+        is_spelled: whether it is a number word ("two").
+        unit: the unit named by the words right after it.
+        unit_word_count: the number of words of the unit.
+        relative: the time relative to today, if it is one.
     """
 
     first: int
@@ -75,136 +90,157 @@ class Quantity:
     text: str
     value: float | None
     days: tuple[float, float] | None = None
-    spelled: bool = False
+    is_spelled: bool = False
     unit: Unit | None = None
-    unit_words: int = 0
-    relative: Relative | None = None
+    unit_word_count: int = 0
+    relative: RelativeTime | None = None
 
     @property
     def positions(self) -> range:
-        """The tokens that it takes up, without those of its unit."""
+        """The tokens of the value, without its unit."""
         return range(self.first, self.last + 1)
 
     @property
-    def measured(self) -> range:
-        """The tokens that it takes up with its unit."""
-        return range(self.first, self.last + 1 + self.unit_words)
+    def positions_with_unit(self) -> range:
+        """The tokens of the value and its unit."""
+        return range(self.first, self.last + 1 + self.unit_word_count)
 
 
-def quantities(
+def find_quantities(
     words: Sequence[str], lists: WordList, text: str, starts: Sequence[int]
 ) -> tuple[Quantity, ...]:
     """Find all quantities, longest first from the left; they do not overlap."""
-    return tuple(_Finder(words, lists).found(text, starts))
+    return tuple(_QuantityParser(words, lists).parse(text, starts))
 
 
-def days_from(relative: Relative, today: float) -> tuple[float, float] | None:
-    """Return the first and the last day of it, in days from 1970-01-01; None before the year 1."""
-    day = date.fromordinal(int(today) + _FIRST_DAY)
+def compute_days(relative: RelativeTime, today: float) -> tuple[float, float] | None:
+    """Return the first and last day of a relative time, in days from 1970-01-01.
+
+    None for times before the year 1.
+    """
+    day = date.fromordinal(int(today) + _EPOCH_DAY_NUMBER)
     if relative.unit in ("weeks", "days"):
-        at = today + relative.away * (7 if relative.unit == "weeks" else 1)
-        return at, today if relative.through else at
-    whole = relative.unit == "years" and not relative.through
-    months = 12 * day.year + (0 if whole else day.month - 1)
-    first = months + relative.away * (12 if relative.unit == "years" else 1)
-    after = first + (12 if whole else 1)
-    if not 12 <= first < after < 12 * 10_000:
+        start_day = today + relative.offset * (7 if relative.unit == "weeks" else 1)
+        return start_day, today if relative.until_today else start_day
+    is_calendar_year = relative.unit == "years" and not relative.until_today
+    month_index = 12 * day.year + (0 if is_calendar_year else day.month - 1)
+    first_month = month_index + relative.offset * (12 if relative.unit == "years" else 1)
+    end_month = first_month + (12 if is_calendar_year else 1)
+    if not 12 <= first_month < end_month < 12 * 10_000:
         return None
-    start, end = (day_number(month // 12, month % 12 + 1) for month in (first, after))
-    return (min(start + day.day, end) - 1, today) if relative.through else (start, end - 1)
+    start, end = (to_day_number(month // 12, month % 12 + 1) for month in (first_month, end_month))
+    return (min(start + day.day, end) - 1, today) if relative.until_today else (start, end - 1)
 
 
-class _Finder:
-    """Finds the quantities in the folded words of a question."""
+class _QuantityParser:
+    """Find the quantities in the folded words of a question."""
 
     def __init__(self, words: Sequence[str], lists: WordList) -> None:
-        self.words, self.lists, self.times = words, lists, lists.times
+        self.words, self.lists, self.times = words, lists, lists.time_phrases
 
-    def found(self, text: str, starts: Sequence[int]) -> Iterator[Quantity]:
+    def parse(self, text: str, starts: Sequence[int]) -> Iterator[Quantity]:
         iso = {starts.index(m.start()): m for m in _ISO.finditer(text) if m.start() in starts}
-        listed: list[Quantity] = []
+        quantities: list[Quantity] = []
         at = 0
         while at < len(self.words):
-            quantity = self.iso(iso[at], at) if at in iso else None
-            quantity = quantity or self.quantity(at)
+            quantity = self.parse_iso_date(iso[at], at) if at in iso else None
+            quantity = quantity or self.parse_quantity(at)
             if quantity is None:
                 at += 1
             else:
-                listed.append(self.signed(quantity, text[max(0, starts[at] - 3) : starts[at]]))
+                quantities.append(
+                    self.apply_sign(quantity, text[max(0, starts[at] - 3) : starts[at]])
+                )
                 at = quantity.last + 1
-        for one, following in zip_longest(listed, listed[1:]):
-            yield self.with_unit_of_next(one, following)
+        for current, next_quantity in zip_longest(quantities, quantities[1:]):
+            yield self.share_unit(current, next_quantity)
 
-    def quantity(self, at: int) -> Quantity | None:
-        for timed in (*self.dates(at), self.epoch(at), self.told_from_today(at)):
-            if timed is not None:
-                return timed
-        number = self.number(at) or self.article(at)
-        if number is None:
+    def parse_quantity(self, at: int) -> Quantity | None:
+        for candidate in (
+            *self.parse_dates(at),
+            self.parse_period(at),
+            self.parse_relative_time(at),
+        ):
+            if candidate is not None:
+                return candidate
+        quantity = self.parse_number(at) or self.parse_article(at)
+        if quantity is None:
             return None
-        unit = unit_at(self.words, number.last + 1)
-        if unit is None and (time := self.time_unit(number.last + 1)):
-            unit = Unit("time", _SECONDS[time], name=time), 1
-        return number if unit is None else replace(number, unit=unit[0], unit_words=unit[1])
+        unit = match_unit(self.words, quantity.last + 1)
+        if unit is None and (time := self.find_time_unit(quantity.last + 1)):
+            unit = Unit("time", _SECONDS_PER_UNIT[time], name=time), 1
+        return (
+            quantity if unit is None else replace(quantity, unit=unit[0], unit_word_count=unit[1])
+        )
 
-    def with_unit_of_next(self, one: Quantity, following: Quantity | None) -> Quantity:
-        """ "1 and 2 miles": the unit of the second number is that of the first."""
-        if following is None or following.unit is None or one.unit or one.value is None:
-            return one
-        joined = following.first - one.last == 2 and self.words[one.last + 1] in self.lists.stop
-        return replace(one, unit=following.unit, days=None) if joined else one
+    def share_unit(self, quantity: Quantity, next_quantity: Quantity | None) -> Quantity:
+        """Give a number the unit of the next one: "1 and 2 miles"."""
+        if (
+            next_quantity is None
+            or next_quantity.unit is None
+            or quantity.unit
+            or quantity.value is None
+        ):
+            return quantity
+        is_joined = (
+            next_quantity.first - quantity.last == 2
+            and self.words[quantity.last + 1] in self.lists.stop_words
+        )
+        return replace(quantity, unit=next_quantity.unit, days=None) if is_joined else quantity
 
-    def signed(self, quantity: Quantity, before: str) -> Quantity:
-        """The quantity below zero if a minus stands before it: "-10", "minus 10"; not "20-10"."""
+    def apply_sign(self, quantity: Quantity, before: str) -> Quantity:
+        """Negate a quantity after a minus: "-10", "minus 10"; not "20-10"."""
         if quantity.value is None:
             return quantity
-        below = replace(quantity, value=-quantity.value, text=f"-{quantity.text}", days=None)
-        if not quantity.spelled and _MINUS.search(before):
-            return below
-        starts = ((quantity.first - len(phrase), phrase) for phrase in self.lists.minus)
-        led = any(start >= 0 and self.is_at(start, [phrase]) for start, phrase in starts)
-        return replace(below, first=quantity.first - 1) if led else quantity
+        negative = replace(quantity, value=-quantity.value, text=f"-{quantity.text}", days=None)
+        if not quantity.is_spelled and _MINUS.search(before):
+            return negative
+        starts = ((quantity.first - len(phrase), phrase) for phrase in self.lists.minus_phrases)
+        has_minus_word = any(
+            start >= 0 and self.match_phrase(start, [phrase]) for start, phrase in starts
+        )
+        return replace(negative, first=quantity.first - 1) if has_minus_word else quantity
 
-    def is_at(self, at: int, phrases: Sequence[Sequence[str]]) -> int:
-        """The number of words of a phrase that stands at a token; 0 if none of them does.
+    def match_phrase(self, at: int, phrases: Sequence[Sequence[str]]) -> int:
+        """Return the length in words of the first phrase found at a token; 0 if there is no match.
 
-        The phrases are those of times or of minus.
+        The phrases are time or minus phrases of the word list.
         """
-        if at >= len(self.words) or self.words[at] not in self.lists.timing:
+        if at >= len(self.words) or self.words[at] not in self.lists.time_phrase_starts:
             return 0
         return next((len(p) for p in phrases if tuple(self.words[at : at + len(p)]) == p), 0)
 
     # Numbers
 
-    def number(self, at: int) -> Quantity | None:
+    def parse_number(self, at: int) -> Quantity | None:
         word = self.words[at]
-        value = _digits(word, points=self.lists.decimal_comma)
+        value = _parse_digits(word, points=self.lists.decimal_comma)
         spelled = value is None
-        value = self.lists.units.get(word) if value is None else value
+        value = self.lists.number_words.get(word) if value is None else value
         if value is None:
             return None
         last = at
-        while last + 1 < len(self.words) and self.words[last + 1] in self.lists.scales:
+        while last + 1 < len(self.words) and self.words[last + 1] in self.lists.number_scales:
             last += 1
-            value *= self.lists.scales[self.words[last]]
-        year = _year(word) if last == at else None
-        days = (day_number(year), day_number(year, 12, 31)) if year else None
+            value *= self.lists.number_scales[self.words[last]]
+        year = _parse_year(word) if last == at else None
+        days = (to_day_number(year), to_day_number(year, 12, 31)) if year else None
         return Quantity(at, last, " ".join(self.words[at : last + 1]), value, days, spelled)
 
-    def article(self, at: int) -> Quantity | None:
-        """ "Longer than a mile": an article before a unit, after words that compare."""
-        if not at or self.words[at - 1] not in self.lists.before_article:
+    def parse_article(self, at: int) -> Quantity | None:
+        """Read an article before a unit, after a comparison, as 1: "longer than a mile"."""
+        if not at or self.words[at - 1] not in self.lists.comparison_endings:
             return None
-        if not self.is_at(at, self.times["one"]):
+        if not self.match_phrase(at, self.times["one"]):
             return None
-        if unit_at(self.words, at + 1) is None:
+        if match_unit(self.words, at + 1) is None:
             return None
-        return Quantity(at, at, self.words[at], 1.0, spelled=True)
+        return Quantity(at, at, self.words[at], 1.0, is_spelled=True)
 
-    def ordinal(self, word: str) -> int | None:
-        """1 to 21, in digits, as an ordinal, in words or in Roman numerals."""
-        roman = shared_words().roman
-        if digits := _ordinal_in_digits().fullmatch(word):
+    def parse_ordinal(self, word: str) -> int | None:
+        """Return 1 to 21 for an ordinal in digits, words or Roman numerals."""
+        roman = get_shared_words().roman_numerals
+        if digits := _get_ordinal_pattern().fullmatch(word):
             number = int(digits.group(1))
         else:
             number = self.lists.ordinals.get(word, roman.index(word) + 1 if word in roman else 0)
@@ -212,148 +248,172 @@ class _Finder:
 
     # Dates
 
-    def iso(self, match: re.Match[str], at: int) -> Quantity | None:
+    def parse_iso_date(self, match: re.Match[str], at: int) -> Quantity | None:
         if at + 2 >= len(self.words):
             return None
         year, month, day = (int(part) for part in match.groups())
-        return _day(at, at + 2, match.group(), year, month, day)
+        return _build_date(at, at + 2, match.group(), year, month, day)
 
-    def dates(self, at: int) -> Iterator[Quantity | None]:
-        """Day month year, month day year, month year; "de" and "of" may stand between."""
-        near = range(at, min(at + 6, len(self.words)))
-        places = [place for place in near if self.words[place] not in self.lists.in_dates]
-        if not places or places[0] != at:
+    def parse_dates(self, at: int) -> Iterator[Quantity | None]:
+        """Yield dates: day month year, month day year, month year; with or without "de" or "of"."""
+        window = range(at, min(at + 6, len(self.words)))
+        positions = [
+            position for position in window if self.words[position] not in self.lists.date_fillers
+        ]
+        if not positions or positions[0] != at:
             return
-        months, parts = self.lists.months, [self.words[place] for place in places]
-        if len(parts) >= 3 and parts[1] in months:
-            day, year = _day_of_month(parts[0]), _year(parts[2])
+        months, words = self.lists.months, [self.words[position] for position in positions]
+        if len(words) >= 3 and words[1] in months:
+            day, year = _parse_day_of_month(words[0]), _parse_year(words[2])
             if day and year:
-                yield _day(at, places[2], " ".join(parts[:3]), year, months[parts[1]], day)
-        if parts[0] in months:
-            month = months[parts[0]]
-            if len(parts) >= 3 and (day := _day_of_month(parts[1])) and (year := _year(parts[2])):
-                yield _day(at, places[2], " ".join(parts[:3]), year, month, day)
-            if len(parts) >= 2 and (year := _year(parts[1])):
+                yield _build_date(
+                    at, positions[2], " ".join(words[:3]), year, months[words[1]], day
+                )
+        if words[0] in months:
+            month = months[words[0]]
+            if (
+                len(words) >= 3
+                and (day := _parse_day_of_month(words[1]))
+                and (year := _parse_year(words[2]))
+            ):
+                yield _build_date(at, positions[2], " ".join(words[:3]), year, month, day)
+            if len(words) >= 2 and (year := _parse_year(words[1])):
                 last = calendar.monthrange(year, month)[1]
-                days = day_number(year, month), day_number(year, month, last)
-                yield Quantity(at, places[1], " ".join(parts[:2]), None, days)
+                days = to_day_number(year, month), to_day_number(year, month, last)
+                yield Quantity(at, positions[1], " ".join(words[:2]), None, days)
 
-    def epoch(self, at: int) -> Quantity | None:
-        """ "20th century", "siglo XX", "1970er Jahre", "the nineties": years that words span."""
-        word, *more = self.words[at : at + 2]
-        if word in self.lists.decades and word not in self.lists.units:
-            return self.years(at, at, 1900 + self.lists.decades[word])
-        digits = _decade_in_digits().fullmatch(word)
-        short = shared_words().endings["short_decades"]
+    def parse_period(self, at: int) -> Quantity | None:
+        """Parse a decade or century: "20th century", "siglo XX", "1970er Jahre", "the nineties"."""
+        word, *next_words = self.words[at : at + 2]
+        if word in self.lists.decades and word not in self.lists.number_words:
+            return self.build_period(at, at, 1900 + self.lists.decades[word])
+        digits = _get_decade_pattern().fullmatch(word)
+        short = get_shared_words().endings["short_decades"]
         if digits and (digits.group(1) or digits.group(3) in short):
-            return self.years(at, at, int(digits.group(1) or 19) * 100 + int(digits.group(2)))
-        if not more:
+            return self.build_period(
+                at, at, int(digits.group(1) or 19) * 100 + int(digits.group(2))
+            )
+        if not next_words:
             return None
-        if self.is_at(at, self.times["decade_before"]):
-            decade = self.decade(more[0])
+        if self.match_phrase(at, self.times["decade_before"]):
+            decade = self.parse_decade(next_words[0])
             if decade is not None:
-                return self.years(at, at + 1, decade)
-        for first, second in ((word, *more), (*more, word)):
-            if (second,) in self.times["century"] and (number := self.ordinal(first)):
-                return self.years(at, at + 1, 100 * number - 99, 100)
+                return self.build_period(at, at + 1, decade)
+        for first, second in ((word, *next_words), (*next_words, word)):
+            if (second,) in self.times["century"] and (number := self.parse_ordinal(first)):
+                return self.build_period(at, at + 1, 100 * number - 99, 100)
         return None
 
-    def decade(self, word: str) -> int | None:
-        """The first year of 90 or 1990, in digits or (without the century) in words."""
+    def parse_decade(self, word: str) -> int | None:
+        """Return the first year of a decade: 90 or 1990 in digits, or a word."""
         in_digits = re.fullmatch(r"(?:[12][0-9])?[0-9]0", word)
         decade = int(word) if in_digits else self.lists.decades.get(word)
         return decade if decade is None or decade >= 100 else 1900 + decade
 
-    def years(self, first: int, last: int, start: int, many: int = 10) -> Quantity:
-        days = day_number(start), day_number(start + many - 1, 12, 31)
+    def build_period(self, first: int, last: int, start: int, year_count: int = 10) -> Quantity:
+        days = to_day_number(start), to_day_number(start + year_count - 1, 12, 31)
         return Quantity(first, last, " ".join(self.words[first : last + 1]), None, days)
 
     # Times told from today
 
-    def told_from_today(self, at: int) -> Quantity | None:
-        """Last year, two months ago, tomorrow; "the last year" is the last of several years."""
-        found = self.named(at) or self.ago(at) or self.last_many(at)
-        if found is None:
+    def parse_relative_time(self, at: int) -> Quantity | None:
+        """Parse "last year", "two months ago", "tomorrow".
+
+        "The last year" is the last of several years instead.
+        """
+        match = self.parse_named_time(at) or self.parse_ago(at) or self.parse_last_units(at)
+        if match is None:
             return None
-        last, relative = found
+        last, relative = match
         text = " ".join(self.words[at : last + 1])
         return Quantity(at, last, text, None, relative=relative)
 
-    def named(self, at: int) -> tuple[int, Relative] | None:
-        """ "Last year"."""
-        if at and self.is_at(at - 1, self.times["the"]):
+    def parse_named_time(self, at: int) -> tuple[int, RelativeTime] | None:
+        """Parse a fixed expression: "last year"."""
+        if at and self.match_phrase(at - 1, self.times["the"]):
             return None
-        for name, relative in _NAMED.items():
-            if length := self.is_at(at, self.times[name]):
+        for name, relative in _NAMED_TIMES.items():
+            if length := self.match_phrase(at, self.times[name]):
                 return at + length - 1, relative
         return None
 
-    def ago(self, at: int) -> tuple[int, Relative] | None:
-        """ "20 years ago", "vor 20 Jahren"."""
-        before, after = self.is_at(at, self.times["ago_before"]), 0
-        relative = self.many(at + before, at + before + 1)
+    def parse_ago(self, at: int) -> tuple[int, RelativeTime] | None:
+        """Parse "20 years ago", "vor 20 Jahren"."""
+        before, after = self.match_phrase(at, self.times["ago_before"]), 0
+        relative = self.parse_count_of_units(at + before, at + before + 1)
         if not before:
-            after = self.is_at(at + 2, self.times["ago_after"])
+            after = self.match_phrase(at + 2, self.times["ago_after"])
         return (at + before + 1 + after, relative) if relative and (before or after) else None
 
-    def last_many(self, at: int) -> tuple[int, Relative] | None:
-        """ "Last 20 years", "20 dernières années"."""
-        last = next((i for i in (0, 1) if self.is_at(at + i, self.times["last_many"])), None)
-        relative = None if last is None else self.many(at + 1 - last, at + 2)
-        return (at + 2, replace(relative, through=True)) if relative else None
+    def parse_last_units(self, at: int) -> tuple[int, RelativeTime] | None:
+        """Parse "last 20 years", "20 dernières années"."""
+        last = next((i for i in (0, 1) if self.match_phrase(at + i, self.times["last_many"])), None)
+        relative = None if last is None else self.parse_count_of_units(at + 1 - last, at + 2)
+        return (at + 2, replace(relative, until_today=True)) if relative else None
 
-    def many(self, at: int, unit_at: int) -> Relative | None:
-        """A number at one token and a unit of time at another, as so many in the past."""
-        unit = self.time_unit(unit_at)
+    def parse_count_of_units(self, at: int, unit_at: int) -> RelativeTime | None:
+        """Parse a number at one token and a time unit at another as that long ago."""
+        unit = self.find_time_unit(unit_at)
         if unit is None:
             return None
         word = self.words[at]
-        many = int(word) if word.isdecimal() and len(word) <= 4 else self.lists.units.get(word)
-        if many is None and self.is_at(at, self.times["one"]):
-            many = 1
-        return None if many is None else Relative(unit, -int(many))
+        count = (
+            int(word) if word.isdecimal() and len(word) <= 4 else self.lists.number_words.get(word)
+        )
+        if count is None and self.match_phrase(at, self.times["one"]):
+            count = 1
+        return None if count is None else RelativeTime(unit, -int(count))
 
-    def time_unit(self, at: int) -> str | None:
-        """The unit of time whose word, in any form, stands at a token."""
-        return next((name for name in _SECONDS if self.is_at(at, self.times[name])), None)
+    def find_time_unit(self, at: int) -> str | None:
+        """Return the time unit whose word, in any form, is at a token."""
+        return next(
+            (name for name in _SECONDS_PER_UNIT if self.match_phrase(at, self.times[name])), None
+        )
 
 
 @cache
-def _ordinal_in_digits() -> re.Pattern[str]:
-    endings = "|".join(folded(ending) for ending in shared_words().endings["ordinals"])
+def _get_ordinal_pattern() -> re.Pattern[str]:
+    endings = "|".join(folded(ending) for ending in get_shared_words().endings["ordinals"])
     return re.compile(rf"(\d{{1,2}})(?:{endings})?")
 
 
 @cache
-def _decade_in_digits() -> re.Pattern[str]:
-    return re.compile(rf"([12]\d)?(\d0)({'|'.join(shared_words().endings['decades'])})")
+def _get_decade_pattern() -> re.Pattern[str]:
+    return re.compile(rf"([12]\d)?(\d0)({'|'.join(get_shared_words().endings['decades'])})")
 
 
-def _day(first: int, last: int, text: str, year: int, month: int, day: int) -> Quantity | None:
+def _build_date(
+    first: int, last: int, text: str, year: int, month: int, day: int
+) -> Quantity | None:
     if not (1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]):
         return None
-    at = day_number(year, month, day)
-    return Quantity(first, last, text, None, (at, at))
+    day_index = to_day_number(year, month, day)
+    return Quantity(first, last, text, None, (day_index, day_index))
 
 
-def _day_of_month(word: str) -> int | None:
-    digits = _ordinal_in_digits().fullmatch(word)
+def _parse_day_of_month(word: str) -> int | None:
+    digits = _get_ordinal_pattern().fullmatch(word)
     return int(digits.group(1)) if digits and 1 <= int(digits.group(1)) <= 31 else None
 
 
-def _year(word: str) -> int | None:
+def _parse_year(word: str) -> int | None:
     return int(word) if re.fullmatch(r"[12]\d{3}", word) else None
 
 
-def _digits(word: str, *, points: bool) -> float | None:
-    """The number of some digits; `points` group the thousands if the language writes them so."""
+def _parse_digits(word: str, *, points: bool) -> float | None:
+    """Parse a number in digits.
+
+    Args:
+        word: the digits.
+        points: whether the language groups thousands with points.
+    """
     if re.fullmatch(r"\d+(?:\.\d+)?e[+-]?\d+", word):
         value = float(word)
         return value if isfinite(value) else None
     if not re.fullmatch(r"\d+(?:[.,]\d+)*", word):
         return None
-    several = re.fullmatch(r"\d{1,3}(\.\d{3}){2,}(,\d+)?", word)
-    if several or (points and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+(,\d+)?", word)):
+    has_several_groups = re.fullmatch(r"\d{1,3}(\.\d{3}){2,}(,\d+)?", word)
+    if has_several_groups or (points and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+(,\d+)?", word)):
         return float(word.replace(".", "").replace(",", "."))
     decimal = points and re.fullmatch(r"\d+,\d+", word)
     if not decimal and re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", word):
@@ -370,13 +430,13 @@ _PARTS = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+", re.UNICODE)
 _QUOTED = re.compile(  # none goes beyond the next mark of its kind, so that it ends soon
     r"\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|(?<!\w)['‘]([^'‘’]+)['’](?!\w)"
 )
-_MOST_TOKENS = 120
+_MAX_TOKENS = 120
 _SENTENCE_ENDS = ".?!;"
 
 
 @dataclass(frozen=True)
-class Token:
-    """A word or number of the question; `quote` numbers the quotation that it stands in."""
+class QuestionToken:
+    """A word or number of the question; `quote` is the index of the quotation that contains it."""
 
     text: str
     folded: str
@@ -386,174 +446,209 @@ class Token:
     quote: int | None = None
 
     @property
-    def capital(self) -> bool:
+    def is_capitalized(self) -> bool:
         """Whether it starts with a capital letter."""
         return self.text[:1].isupper()
 
 
 @dataclass(frozen=True)
 class TokenizedQuestion:
-    """A question as read: at most 120 tokens; `cut` says that there were more.
+    """A tokenized question.
 
-    `abbreviations` are tokens in capitals that name something: US and WHO, not the pronouns.
+    Attributes:
+        text: the question.
+        tokens: its tokens, at most 120.
+        word_list: the word list of its language.
+        quantities: its numbers, dates and times.
+        genitives: tokens with a genitive ending ("Mary's").
+        is_truncated: whether tokens beyond the limit were dropped.
+        abbreviations: tokens in capitals that name something: US and WHO, not the pronouns.
     """
 
     text: str
-    tokens: tuple[Token, ...]
-    words: WordList
+    tokens: tuple[QuestionToken, ...]
+    word_list: WordList
     quantities: tuple[Quantity, ...]
     genitives: frozenset[int] = frozenset()
-    cut: bool = False
+    is_truncated: bool = False
     abbreviations: frozenset[int] = frozenset()
 
     @property
     def language(self) -> str:
-        """The language of the word lists used."""
-        return self.words.language
+        """The language of its word list."""
+        return self.word_list.language
 
     @cached_property
-    def folded(self) -> Phrase:
-        """Its words, folded."""
+    def folded_words(self) -> Phrase:
+        """The folded words."""
         return tuple(token.folded for token in self.tokens)
 
     @cached_property
-    def again(self) -> frozenset[int]:
-        """The nouns that only point back to where they were named: "this city"."""
-        stems, these = [token.stem for token in self.tokens], self.words.agreement["this"]
-        after = (at + 1 for at, word in enumerate(self.folded[:-1]) if word in these)
-        return frozenset(at for at in after if stems[at] in stems[: at - 1])
+    def back_references(self) -> frozenset[int]:
+        """Tokens of nouns that only refer back to an earlier mention: "this city"."""
+        stems, demonstratives = (
+            [token.stem for token in self.tokens],
+            self.word_list.agreement["this"],
+        )
+        positions = (
+            at + 1 for at, word in enumerate(self.folded_words[:-1]) if word in demonstratives
+        )
+        return frozenset(at for at in positions if stems[at] in stems[: at - 1])
 
     @cached_property
-    def aside(self) -> range:
-        """The last words, if they only say how to show the answer: "on a map"."""
+    def display_tokens(self) -> range:
+        """The last tokens if they only describe how to display the answer: "on a map"."""
         count = len(self.tokens)
-        for phrase in self.words.following["on_map"]:
-            if len(phrase) < count and self.folded[-len(phrase) :] == phrase:
+        for phrase in self.word_list.follow_up_phrases["on_map"]:
+            if len(phrase) < count and self.folded_words[-len(phrase) :] == phrase:
                 return range(count - len(phrase), count)
         return range(0)
 
     @cached_property
-    def idle(self) -> frozenset[int]:
-        """The words of phrases that say nothing: "so far"."""
+    def filler_tokens(self) -> frozenset[int]:
+        """Tokens of phrases without content: "so far"."""
         return frozenset(
             position
-            for phrase in self.words.idle
+            for phrase in self.word_list.filler_phrases
             for at in range(len(self.tokens))
-            if self.says(phrase, at)
+            if self.has_phrase_at(phrase, at)
             for position in range(at, at + len(phrase))
         )
 
     @property
-    def wants_map(self) -> bool:
-        """Whether it asks for a map, or where something is."""
-        return bool(self.aside) or any(self.says(one, 0) for one in self.words.asks["place"])
+    def is_map_request(self) -> bool:
+        """Whether the question asks for a map or a location."""
+        return bool(self.display_tokens) or any(
+            self.has_phrase_at(phrase, 0) for phrase in self.word_list.question_words["place"]
+        )
 
-    def says(self, phrase: Phrase, at: int) -> bool:
-        """Whether the words of a phrase stand at a token."""
-        if self.folded[at : at + len(phrase)] != phrase:
+    def has_phrase_at(self, phrase: Phrase, at: int) -> bool:
+        """Return whether the words of a phrase start at a token."""
+        if self.folded_words[at : at + len(phrase)] != phrase:
             return False
         return self.abbreviations.isdisjoint(range(at, at + len(phrase)))
 
     def is_percent(self, quantity: Quantity) -> bool:
-        """Whether a number is one of percent, by the word or the sign after it."""
-        rest = self.text[self.tokens[quantity.last].end :].lstrip()
-        percent = self.words.clauses["percent"]
-        return rest.startswith("%") or not percent.isdisjoint(self.folded[quantity.last + 1 :][:1])
+        """Return whether a percent word or sign follows a number."""
+        following = self.text[self.tokens[quantity.last].end :].lstrip()
+        percent = self.word_list.clauses["percent"]
+        return following.startswith("%") or not percent.isdisjoint(
+            self.folded_words[quantity.last + 1 :][:1]
+        )
 
-    def gap(self, first: int, last: int) -> str:
-        """The text from the end of a token to the start of another."""
+    def get_gap(self, first: int, last: int) -> str:
+        """Return the text between the end of a token and the start of another."""
         return self.text[self.tokens[first].end : self.tokens[last].start]
 
-    def parted(self, first: int, last: int) -> bool:
-        """Whether a sentence ends between two tokens."""
-        return any(mark in self.gap(first, last) for mark in _SENTENCE_ENDS)
+    def has_sentence_break(self, first: int, last: int) -> bool:
+        """Return whether a sentence ends between two tokens."""
+        return any(mark in self.get_gap(first, last) for mark in _SENTENCE_ENDS)
 
     def is_stop(self, at: int) -> bool:
-        """Whether a token says nothing: function words but quoted ones, "this X", "so far"."""
+        """Return whether a token has no content: unquoted function words, "this X", "so far"."""
         token = self.tokens[at]
         if token.quote is not None or at in self.abbreviations:
             return False
-        if at in self.again or at in self.idle or at in self.aside:
+        if at in self.back_references or at in self.filler_tokens or at in self.display_tokens:
             return True
-        full = self.words.full
-        return token.folded in self.words.stop and not (full and token.text.lower() in full)
+        full = self.word_list.accented_words
+        return token.folded in self.word_list.stop_words and not (
+            full and token.text.lower() in full
+        )
 
-    def on(self, today: float) -> "TokenizedQuestion":
-        """Return it as read on a day (days from 1970-01-01): last year has days then."""
+    def resolve_dates(self, today: float) -> "TokenizedQuestion":
+        """Return the question with its relative times resolved.
+
+        Args:
+            today: the current day, in days from 1970-01-01.
+        """
         if all(quantity.relative is None for quantity in self.quantities):
             return self
-        known = tuple(
-            replace(one, days=days_from(one.relative, today)) if one.relative else one
-            for one in self.quantities
+        quantities = tuple(
+            replace(quantity, days=compute_days(quantity.relative, today))
+            if quantity.relative
+            else quantity
+            for quantity in self.quantities
         )
-        return replace(self, quantities=known)
+        return replace(self, quantities=quantities)
 
 
-def bits(positions: Iterable[int]) -> int:
-    """Return positions of tokens, each at most once, as bits."""
+def to_bit_mask(positions: Iterable[int]) -> int:
+    """Return a bit mask of token positions; each position occurs at most once."""
     return sum(1 << at for at in positions)
 
 
 def tokenize(text: str, language: str | None = None) -> TokenizedQuestion:
-    """Read a question; the language is detected by its function words if none is given."""
+    """Tokenize a question; without `language`, detect it by function words."""
     quotes = [match.span() for match in _QUOTED.finditer(text)]
-    genitive = _genitive()
-    plain = genitive.sub("  ", text)
-    parts = (
-        (match.start(), part) for match in _WORD.finditer(plain) for part in _parts(match.group())
+    genitive = _get_genitive_pattern()
+    without_genitives = genitive.sub("  ", text)
+    pieces = (
+        (match.start(), part)
+        for match in _WORD.finditer(without_genitives)
+        for part in _split_word(match.group())
     )
-    found = list(islice(parts, _MOST_TOKENS + 1))
+    matches = list(islice(pieces, _MAX_TOKENS + 1))
     tokens = tuple(
-        Token(
+        QuestionToken(
             part.group(),
-            folded(_undotted(part.group())),
-            stem(folded(_undotted(part.group()))),
+            folded(_remove_dots(part.group())),
+            stem(folded(_remove_dots(part.group()))),
             part.start() + start,
             part.end() + start,
-            _quote_of(part.start() + start, quotes),
+            _find_quotation(part.start() + start, quotes),
         )
-        for start, part in found[:_MOST_TOKENS]
+        for start, part in matches[:_MAX_TOKENS]
     )
     code = (language or "").split("-")[0].lower()
-    words = word_list(code or detected_language([token.folded for token in tokens]))
-    tokens = tuple(part for token in tokens for part in _ranked(token, words))
-    words_said = [token.folded for token in tokens]
-    tokens = tuple(_meant(token, words) for token in tokens)
+    words = get_word_list(code or detect_language([token.folded for token in tokens]))
+    tokens = tuple(part for token in tokens for part in _split_superlative(token, words))
+    folded_words = [token.folded for token in tokens]
+    tokens = tuple(_correct_operator_typo(token, words) for token in tokens)
     genitives = {match.start() for match in genitive.finditer(text)}
     return TokenizedQuestion(
         text,
         tokens,
         words,
-        quantities(words_said, words, text, [token.start for token in tokens]),
+        find_quantities(folded_words, words, text, [token.start for token in tokens]),
         frozenset(at for at, token in enumerate(tokens) if token.end in genitives),
-        cut=len(found) > _MOST_TOKENS,
+        is_truncated=len(matches) > _MAX_TOKENS,
     )
 
 
-_MISSPELT = 6  # a word of so many letters, or one more, may be an operator's with a letter wrong
+_MIN_TYPO_LENGTH = (
+    6  # a word of so many letters, or one more, may be an operator's with a letter wrong
+)
 
 
-def _meant(token: Token, words: WordList) -> Token:
-    """A word of the question, or the operator's word that it is but for one letter: "minumum"."""
-    said = token.folded
-    if len(said) < _MISSPELT or token.capital or token.quote is not None or not said.isalpha():
+def _correct_operator_typo(token: QuestionToken, words: WordList) -> QuestionToken:
+    """Replace a misspelt operator word, one letter off, by the word: "minumum"."""
+    word = token.folded
+    if (
+        len(word) < _MIN_TYPO_LENGTH
+        or token.is_capitalized
+        or token.quote is not None
+        or not word.isalpha()
+    ):
         return token
-    if said in words.spelt:
+    if word in words.operator_words:
         return token
-    among = [one for one in words.long_operators if one[0] == said[0]]
-    found = extractOne(said, among, scorer=OSA.distance, score_cutoff=1)
-    if found is None or stem(said) == stem(found[0]):
+    operator_words = [
+        operator_word for operator_word in words.long_operator_words if operator_word[0] == word[0]
+    ]
+    match = extractOne(word, operator_words, scorer=OSA.distance, score_cutoff=1)
+    if match is None or stem(word) == stem(match[0]):
         return token
-    return replace(token, folded=found[0], stem=stem(found[0]))
+    return replace(token, folded=match[0], stem=stem(match[0]))
 
 
-def _ranked(token: Token, words: WordList) -> Iterator[Token]:
-    """A word; of a superlative with its place, as in "zweitgrößte", both parts."""
-    said = token.folded
-    for place in words.joined_ordinals:
-        if said.startswith(place) and said[len(place) :] in words.adjectives:
-            cut = token.start + len(place)
-            parts = (place, token.start, cut), (said[len(place) :], cut, token.end)
+def _split_superlative(token: QuestionToken, words: WordList) -> Iterator[QuestionToken]:
+    """Split a superlative with a joined ordinal, such as "zweitgrößte", into both parts."""
+    word = token.folded
+    for ordinal in words.ordinal_prefixes:
+        if word.startswith(ordinal) and word[len(ordinal) :] in words.measures_by_first_word:
+            boundary = token.start + len(ordinal)
+            parts = (ordinal, token.start, boundary), (word[len(ordinal) :], boundary, token.end)
             for part, start, end in parts:
                 text = token.text[start - token.start : end - token.start]
                 yield replace(token, text=text, folded=part, stem=stem(part), start=start, end=end)
@@ -561,103 +656,107 @@ def _ranked(token: Token, words: WordList) -> Iterator[Token]:
     yield token
 
 
-def _undotted(word: str) -> str:
-    """A word without the points of an abbreviation: "U.S." is "US"."""
+def _remove_dots(word: str) -> str:
+    """Remove the dots of an abbreviation: "U.S." becomes "US"."""
     return word.replace(".", "") if word[0].isalpha() and "." in word else word
 
 
-def _parts(word: str) -> list[re.Match[str]]:
-    """Split letters from digits, but keep ordinals ("3rd") and decades ("1990s") whole."""
-    whole = _bent_number().fullmatch(word) or re.fullmatch(_DOTTED, word)
-    return [whole] if whole else list(_PARTS.finditer(word))
+def _split_word(word: str) -> list[re.Match[str]]:
+    """Split letters from digits, but keep ordinals ("3rd") and decades ("1990s") together."""
+    match = _get_inflected_number_pattern().fullmatch(word) or re.fullmatch(_DOTTED, word)
+    return [match] if match else list(_PARTS.finditer(word))
 
 
 @cache
-def _bent_number() -> re.Pattern[str]:
-    endings = shared_words().endings
-    bent = "|".join((*endings["ordinals"], *endings["decades"]))
-    return re.compile(rf"\d+(?:{bent}|(?:\.\d+)?[eE][+-]?\d+)")
+def _get_inflected_number_pattern() -> re.Pattern[str]:
+    endings = get_shared_words().endings
+    suffixes = "|".join((*endings["ordinals"], *endings["decades"]))
+    return re.compile(rf"\d+(?:{suffixes}|(?:\.\d+)?[eE][+-]?\d+)")
 
 
 @cache
-def _genitive() -> re.Pattern[str]:
-    return re.compile(rf"['’]{shared_words().endings['possessor'][0]}\b")
+def _get_genitive_pattern() -> re.Pattern[str]:
+    return re.compile(rf"['’]{get_shared_words().endings['possessor'][0]}\b")
 
 
-def _quote_of(start: int, quotes: list[tuple[int, int]]) -> int | None:
+def _find_quotation(start: int, quotes: list[tuple[int, int]]) -> int | None:
     for number, (first, last) in enumerate(quotes):
         if first <= start < last:
             return number
     return None
 
 
-_THING, _NUMERAL, _QUOTATION = "_", "<number>", "<quoted>"
+_CONTENT, _NUMERAL, _QUOTATION = "_", "<number>", "<quoted>"
 
 
 @lru_cache(maxsize=65_536)
-def question_form(text: str, language: str | None = None) -> tuple[str, ...]:
-    """Return what is left of a question when the things that it names are taken away.
+def build_question_form(text: str, language: str | None = None) -> tuple[str, ...]:
+    """Return the form of a question: its structure without the names in it.
 
-    Words of an operator become its name in capitals, comparatives and superlatives their degree
+    The words of an operator become its name in capitals, comparatives and superlatives their degree
     and direction, numbers and quotations one placeholder each, and a run of other content words
-    `_`. Function words stay.
+    `_`. Function words remain.
 
-    >>> question_form("How many moons are larger than Europa?")
+    >>> build_question_form("How many moons are larger than Europa?")
     ('COUNT', '_', 'are', 'MORE_THAN', '_')
     """
     reading = tokenize(text, language)
-    found: list[str] = []
+    pieces: list[str] = []
     at = 0
     while at < len(reading.tokens):
-        piece, length = _piece(reading, at)
-        if piece not in (_THING, _QUOTATION) or found[-1:] != [piece]:
-            found.append(piece)
+        piece, length = _get_form_piece(reading, at)
+        if piece not in (_CONTENT, _QUOTATION) or pieces[-1:] != [piece]:
+            pieces.append(piece)
         at += length
-    return tuple(found)
+    return tuple(pieces)
 
 
-def form_likeness(one: tuple[str, ...], other: tuple[str, ...]) -> float:
-    """Return how alike two forms are, between 0 and 1.
+def compare_forms(first: tuple[str, ...], second: tuple[str, ...]) -> float:
+    """Return the similarity of two forms, between 0 and 1.
 
-    Half of it is the share of the pieces that stand in both in the same order, half the share of
-    operators and placeholders for values that both have, however placed.
+    Half of it is the share of pieces that both have in the same order, half the share of
+    operators and value placeholders that both have in any order.
     """
-    mine, theirs = _told_operators(one), _told_operators(other)
-    all_, both = (mine | theirs).total(), (mine & theirs).total()
-    shared = both / all_ if all_ else 1.0
-    return (Indel.normalized_similarity(one, other) + shared) / 2
+    first_counts, second_counts = _count_operators(first), _count_operators(second)
+    total, common = (first_counts | second_counts).total(), (first_counts & second_counts).total()
+    shared = common / total if total else 1.0
+    return (Indel.normalized_similarity(first, second) + shared) / 2
 
 
-def _piece(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
-    """What stands for the words from a place on, and how many these are."""
+def _get_form_piece(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
+    """Return the piece of the form at a token, and the number of tokens that it covers."""
     token = reading.tokens[at]
     if token.quote is not None:
         return _QUOTATION, 1
-    operator, length = _operator(reading, at)
-    degree = _degree(reading, at)
+    operator, length = _match_operator(reading, at)
+    degree = _match_degree(reading, at)
     if degree is not None and len(degree.phrase) >= length:
-        return degree.degree.upper() + ("+" if degree.up else "-"), len(degree.phrase)
+        return degree.degree.upper() + ("+" if degree.is_upward else "-"), len(degree.phrase)
     if operator:
         return operator.upper(), length
     if token.text[0].isdigit():
         return _NUMERAL, 1
-    return (token.folded if reading.is_stop(at) else _THING), 1
+    return (token.folded if reading.is_stop(at) else _CONTENT), 1
 
 
-def _operator(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
-    for phrase, name in reading.words.phrases.get(reading.tokens[at].folded, ()):
-        opens = name != "exists" or not at  # "is" and "did" ask for yes or no at the start only
-        if opens and reading.says(phrase, at):
+def _match_operator(reading: TokenizedQuestion, at: int) -> tuple[str, int]:
+    for phrase, name in reading.word_list.operators_by_first_word.get(
+        reading.tokens[at].folded, ()
+    ):
+        is_allowed = (
+            name != "exists" or not at
+        )  # "is" and "did" ask for yes or no at the start only
+        if is_allowed and reading.has_phrase_at(phrase, at):
             return name, len(phrase)
     return "", 0
 
 
-def _degree(reading: TokenizedQuestion, at: int) -> Measure | None:
-    for measure in reading.words.adjectives.get(reading.tokens[at].folded, ()):
-        if measure.degree != "plain" and reading.says(measure.phrase, at):
+def _match_degree(reading: TokenizedQuestion, at: int) -> Measure | None:
+    for measure in reading.word_list.measures_by_first_word.get(reading.tokens[at].folded, ()):
+        if measure.degree != "plain" and reading.has_phrase_at(measure.phrase, at):
             return measure
     return None
 
 
-def _told_operators(form: tuple[str, ...]) -> Counter[str]:
+def _count_operators(form: tuple[str, ...]) -> Counter[str]:
     return Counter(piece for piece in form if piece.isupper() or piece in (_NUMERAL, _QUOTATION))

@@ -1,8 +1,7 @@
-"""Operators of a question, found by closed word lists: count, most, more than, not, each …
+"""Detect the operators of a question by closed word lists: count, most, more than, not, each …
 
-Zones tell what is asked for from what only restricts it. Some words are about a text that a name is
-to hold, to start or to end with: "contains" alone may be any relation, before a quotation or "the
-letter" it is about a text.
+Zones separate the parts that ask from the parts that restrict. Some operators match the text of a
+name: "contains" alone may be any relation, but before a quotation or "the letter" it matches text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,11 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from askgraph.graph.measures import Unit, unit_at
-from askgraph.search.tokenize import Quantity, TokenizedQuestion, bits
-from askgraph.search.tokenize.word_lists import Measure, shared_words
+from askgraph.graph.measures import Unit, match_unit
+from askgraph.search.tokenize import Quantity, TokenizedQuestion, to_bit_mask
+from askgraph.search.tokenize.word_lists import Measure, get_shared_words
 
-COMPARING = {
+COMPARISON_SIGNS = {
     "more_than": ">",
     "less_than": "<",
     "at_least": ">=",
@@ -27,7 +26,7 @@ COMPARING = {
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator at tokens first … last; `measure` if it is an adjective of measure."""
+    """An operator at tokens `first` to `last`; `measure` if it is an adjective of measure."""
 
     name: str
     first: int
@@ -36,18 +35,25 @@ class Operator:
 
     @property
     def positions(self) -> range:
-        """The tokens that it takes up."""
+        """Its tokens."""
         return range(self.first, self.last + 1)
 
     @property
     def mask(self) -> int:
-        """The positions as bits."""
-        return bits(self.positions)
+        """Its tokens as a bit mask."""
+        return to_bit_mask(self.positions)
 
 
 @dataclass(frozen=True)
 class QuestionOperators:
-    """What a question asks for, apart from its content."""
+    """The operators of a question.
+
+    Attributes:
+        reading: the tokenized question.
+        operators: the operators, in the order of the question.
+        asks: the kind of answer: person, date, year, place or number.
+        today: the current day, in days from 1970-01-01.
+    """
 
     reading: TokenizedQuestion
     operators: tuple[Operator, ...]
@@ -55,450 +61,542 @@ class QuestionOperators:
     today: float = 0.0  # days from 1970-01-01
 
     @cached_property
-    def asked_at(self) -> tuple[str, int] | None:
-        """What the question word asks for that stands before the first noun, and its place."""
+    def question_word(self) -> tuple[str, int] | None:
+        """The kind asked for by the question word before the first noun, and its position."""
         reading = self.reading
         content = (at for at in range(len(reading.tokens)) if not reading.is_stop(at))
         starts = next((at for at in content if not self.mask >> at & 1), len(reading.tokens))
         best: tuple[int, int, str] | None = None
-        places = range(min(starts + 1, _BEFORE_NOUN, len(reading.tokens)))
-        first = reading.folded[: len(places)]
-        for name, phrases in reading.words.asks.items():
+        positions = range(min(starts + 1, _MAX_TOKENS_BEFORE_NOUN, len(reading.tokens)))
+        first_words = reading.folded_words[: len(positions)]
+        for name, phrases in reading.word_list.question_words.items():
             for phrase in phrases:
-                for at in places if phrase[0] in first else ():
-                    if reading.says(phrase, at) and (best is None or (at, -len(phrase)) < best[:2]):
+                for at in positions if phrase[0] in first_words else ():
+                    if reading.has_phrase_at(phrase, at) and (
+                        best is None or (at, -len(phrase)) < best[:2]
+                    ):
                         best = at, -len(phrase), name
         return (best[2], best[0]) if best is not None else None
 
     @cached_property
-    def also_asked(self) -> tuple[tuple[str, int], ...]:
-        """What further question words ask for that follow on the first: "when and where"."""
-        found = [self.asked_at] if self.asked_at is not None else []
+    def further_question_words(self) -> tuple[tuple[str, int], ...]:
+        """Question words that follow the first one: "when and where"; each as (kind, position)."""
+        question_words = [self.question_word] if self.question_word is not None else []
         reading = self.reading
-        while found:
-            name, at = found[-1]
-            end = at + max(len(one) for one in reading.words.asks[name] if reading.says(one, at))
-            if not reading.words.joining.issuperset(reading.folded[end : end + 1] or " "):
+        while question_words:
+            name, at = question_words[-1]
+            end = at + max(
+                len(phrase)
+                for phrase in reading.word_list.question_words[name]
+                if reading.has_phrase_at(phrase, at)
+            )
+            if not reading.word_list.conjunctions.issuperset(
+                reading.folded_words[end : end + 1] or " "
+            ):
                 break
-            follows = [
-                (other, end + 1)
-                for other, phrases in reading.words.asks.items()
-                if other != name and any(reading.says(phrase, end + 1) for phrase in phrases)
+            candidates = [
+                (kind, end + 1)
+                for kind, phrases in reading.word_list.question_words.items()
+                if kind != name
+                and any(reading.has_phrase_at(phrase, end + 1) for phrase in phrases)
             ]
-            if not follows:
+            if not candidates:
                 break
-            found.append(follows[0])
-        last = self._asked_last
-        return (*found[1:], last) if last and found and last not in found else tuple(found[1:])
-
-    @property
-    def _asked_last(self) -> tuple[str, int] | None:
-        """What a question word asks for that ends the question: "… and by whom?"."""
-        reading, count = self.reading, len(self.reading.tokens)
-        ends = [
-            (count - len(phrase), name)
-            for name, phrases in reading.words.asks.items()
-            for phrase in phrases
-            if reading.folded[-len(phrase) :] == phrase
-        ]
-        at, name = min(ends, default=(0, ""))
-        joined = at > 0 and reading.folded[at - 1] in reading.words.joining
-        return (name, at) if joined else None
-
-    @cached_property
-    def mask(self) -> int:
-        """The tokens of all operators, as bits."""
-        return bits(at for operator in self.operators for at in operator.positions)
-
-    @property
-    def quantified(self) -> int:
-        """The tokens of all quantities, as bits."""
-        return bits(at for one in self.reading.quantities for at in one.positions)
-
-    @cached_property
-    def _loud(self) -> frozenset[int]:
-        return frozenset(at for one in self.operators if one.name in _LOUD for at in one.positions)
-
-    def is_loud(self, at: int) -> bool:
-        """Whether a token belongs to an operator that must not be read as a loose name."""
-        return at in self._loud
-
-    def takes(self, quantity: Quantity) -> bool:
-        """Whether an operator has a quantity for its argument."""
-        return any(
-            quantity in (self.quantity_after(operator), self.quantity_before(operator, 1))
-            or (operator.name == "between" and 0 < quantity.first - operator.last <= _BETWEEN)
-            for operator in self.of(*_TAKES_QUANTITY)
+            question_words.append(candidates[0])
+        final = self._final_question_word
+        return (
+            (*question_words[1:], final)
+            if final and question_words and final not in question_words
+            else tuple(question_words[1:])
         )
 
     @property
-    def exists(self) -> bool:
-        """Whether it is a yes-or-no question."""
-        return any(operator.name == "exists" for operator in self.operators)
-
-    def of(self, *names: str) -> tuple[Operator, ...]:
-        """Return the operators of some names, in the order of the question."""
-        if names not in self._found:
-            self._found[names] = tuple(one for one in self.operators if one.name in names)
-        return self._found[names]
+    def _final_question_word(self) -> tuple[str, int] | None:
+        """The question word at the end of the question: "… and by whom?"."""
+        reading, count = self.reading, len(self.reading.tokens)
+        ends = [
+            (count - len(phrase), name)
+            for name, phrases in reading.word_list.question_words.items()
+            for phrase in phrases
+            if reading.folded_words[-len(phrase) :] == phrase
+        ]
+        at, name = min(ends, default=(0, ""))
+        is_joined = at > 0 and reading.folded_words[at - 1] in reading.word_list.conjunctions
+        return (name, at) if is_joined else None
 
     @cached_property
-    def _found(self) -> dict[tuple[str, ...], tuple[Operator, ...]]:
-        """The operators that were asked for, by their names."""
+    def mask(self) -> int:
+        """The tokens of all operators, as a bit mask."""
+        return to_bit_mask(at for operator in self.operators for at in operator.positions)
+
+    @property
+    def quantity_mask(self) -> int:
+        """The tokens of all quantities, as a bit mask."""
+        return to_bit_mask(at for quantity in self.reading.quantities for at in quantity.positions)
+
+    @cached_property
+    def _strong_positions(self) -> frozenset[int]:
+        return frozenset(
+            at
+            for operator in self.operators
+            if operator.name in _STRONG_OPERATORS
+            for at in operator.positions
+        )
+
+    def is_strong_operator(self, at: int) -> bool:
+        """Return whether a token belongs to an operator that must not be read as a loose name."""
+        return at in self._strong_positions
+
+    def is_argument(self, quantity: Quantity) -> bool:
+        """Return whether an operator takes a quantity as its argument."""
+        return any(
+            quantity in (self.get_quantity_after(operator), self.get_quantity_before(operator, 1))
+            or (
+                operator.name == "between"
+                and 0 < quantity.first - operator.last <= _MAX_BETWEEN_TOKENS
+            )
+            for operator in self.get_operators(*_QUANTITY_OPERATORS)
+        )
+
+    @property
+    def is_yes_no_question(self) -> bool:
+        """Whether it is a yes-no question."""
+        return any(operator.name == "exists" for operator in self.operators)
+
+    def get_operators(self, *names: str) -> tuple[Operator, ...]:
+        """Return the operators with these names, in the order of the question."""
+        if names not in self._operators_by_names:
+            self._operators_by_names[names] = tuple(
+                operator for operator in self.operators if operator.name in names
+            )
+        return self._operators_by_names[names]
+
+    @cached_property
+    def _operators_by_names(self) -> dict[tuple[str, ...], tuple[Operator, ...]]:
+        """Cached results of `get_operators`."""
         return {}
 
     @cached_property
-    def mean_count(self) -> Operator | None:
-        """The average, if it is one of counts: "moons per planet on average"."""
-        eachs, counts = self.of("each"), self.of("count")
-        for one in self.of("average") if eachs else ():
-            if any(self._adjoin(one, count) for count in counts):
-                return one  # "the average number of moons per planet"
-            if counts and counts[0].first < eachs[0].first < one.first and not self.of("and"):
-                return one  # "how many moons does each planet have on average"
+    def average_of_counts(self) -> Operator | None:
+        """The average operator, if it averages counts: "moons per planet on average"."""
+        groupings, counts = self.get_operators("each"), self.get_operators("count")
+        for average in self.get_operators("average") if groupings else ():
+            if any(self._is_followed_by(average, count) for count in counts):
+                return average  # "the average number of moons per planet"
+            if (
+                counts
+                and counts[0].first < groupings[0].first < average.first
+                and not self.get_operators("and")
+            ):
+                return average  # "how many moons does each planet have on average"
         return None
 
-    def _adjoin(self, one: Operator, other: Operator) -> bool:
-        """Whether an operator comes right after another."""
-        between = range(one.last + 1, other.first)
-        joining = self.reading.words.joining
-        words = self.reading.folded[one.last + 1 : other.first]
+    def _is_followed_by(self, operator: Operator, following: Operator) -> bool:
+        """Return whether one operator directly follows another."""
+        between = range(operator.last + 1, following.first)
+        joining = self.reading.word_list.conjunctions
+        words = self.reading.folded_words[operator.last + 1 : following.first]
         stops = all(self.reading.is_stop(at) for at in between)
-        return one.last < other.first and stops and joining.isdisjoint(words)
+        return operator.last < following.first and stops and joining.isdisjoint(words)
 
-    def unit_of(self, operator: Operator) -> Unit | None:
-        """Return the unit that the last words of an operator name."""
-        words = self.reading.folded[operator.first : operator.last + 1]
+    def get_unit(self, operator: Operator) -> Unit | None:
+        """Return the unit named by the last words of an operator."""
+        words = self.reading.folded_words[operator.first : operator.last + 1]
         for at in range(1, len(words)):
-            found = unit_at(words, at)
-            if found is not None and at + found[1] == len(words):
-                return found[0]
+            match = match_unit(words, at)
+            if match is not None and at + match[1] == len(words):
+                return match[0]
         return None
 
-    def quantity_after(self, operator: Operator, within: int = 3) -> Quantity | None:
-        """Return the first quantity that starts within some tokens after an operator."""
+    def get_quantity_after(self, operator: Operator, within: int = 3) -> Quantity | None:
+        """Return the first quantity that starts within a number of tokens after an operator."""
         after = (q for q in self.reading.quantities if 0 < q.first - operator.last <= within)
         return next(after, None)
 
-    def quantity_before(self, operator: Operator, gap: int = 0) -> Quantity | None:
-        """Return the quantity that ends just before an operator ("10 or more", "5 km or less").
+    def get_quantity_before(self, operator: Operator, gap: int = 0) -> Quantity | None:
+        """Return the quantity just before an operator ("10 or more", "5 km or less").
 
-        So many words may part them: one in "10 years old or older".
+        Up to `gap` words may come between: one in "10 years old or older".
         """
         before = (q for q in self.reading.quantities if q.last < operator.first)
-        return next((q for q in before if operator.first <= q.measured.stop + gap), None)
+        return next((q for q in before if operator.first <= q.positions_with_unit.stop + gap), None)
 
 
 def detect_operators(
     reading: TokenizedQuestion, scales: Sequence[tuple[int, Measure]] = ()
 ) -> QuestionOperators:
-    """Find the operators of a question, longest phrases first, none inside a quotation.
+    """Detect the operators of a question, longest phrases first, outside quotations.
 
-    `scales` are adjectives that no list has, with their places.
+    Args:
+        reading: the tokenized question.
+        scales: adjectives missing from the word lists, with their positions.
     """
     measures = dict(scales)
-    found: list[Operator] = []
+    operators: list[Operator] = []
     at = 0
     while at < len(reading.tokens):
-        operator = _at(reading, at, measures.get(at))
+        operator = _detect_operator_at(reading, at, measures.get(at))
         if operator is None:
             at += 1
         else:
-            found.append(_parting(operator, found, reading))
+            operators.append(_interpret_distinct(operator, operators, reading))
             at = operator.last + 1
-    found += list(_listed_counts(reading, found))
+    operators += list(_find_listed_counts(reading, operators))
     return QuestionOperators(
-        reading, tuple(sorted(found, key=lambda one: one.first)), _asked(reading)
+        reading,
+        tuple(sorted(operators, key=lambda operator: operator.first)),
+        _detect_answer_kind(reading),
     )
 
 
-def _listed_counts(reading: TokenizedQuestion, found: Sequence[Operator]) -> Iterator[Operator]:
-    """The words for a number that are listed with an aggregate after them: "number and average"."""
-    last = max((one.first for one in found if one.name in _AGGREGATING), default=0)
-    taken = {at for one in found for at in one.positions} if last else set()
+def _find_listed_counts(
+    reading: TokenizedQuestion, earlier: Sequence[Operator]
+) -> Iterator[Operator]:
+    """Find count words listed before an aggregate: "number and average"."""
+    last = max((operator.first for operator in earlier if operator.name in _AGGREGATES), default=0)
+    operator_positions = (
+        {at for operator in earlier for at in operator.positions} if last else set()
+    )
     for at in range(last):
-        opens = at == 0 or reading.is_stop(at - 1)
-        if opens and at not in taken and is_listed_count(reading, at):
+        is_start = at == 0 or reading.is_stop(at - 1)
+        if is_start and at not in operator_positions and is_listed_count(reading, at):
             yield Operator("count", at, at)
 
 
 def is_listed_count(reading: TokenizedQuestion, at: int) -> bool:
-    """Whether a token is a word for a number, and a comma or a conjunction comes right after."""
-    if reading.folded[at] not in reading.words.clauses["number"] or at + 1 == len(reading.tokens):
+    """Return whether a token is a word for a number, directly before a comma or conjunction."""
+    if reading.folded_words[at] not in reading.word_list.clauses["number"] or at + 1 == len(
+        reading.tokens
+    ):
         return False
-    gap = reading.gap(at, at + 1)
-    return "," in gap or reading.folded[at + 1] in reading.words.joining
+    gap = reading.get_gap(at, at + 1)
+    return "," in gap or reading.folded_words[at + 1] in reading.word_list.conjunctions
 
 
-def _at(reading: TokenizedQuestion, at: int, scale: Measure | None) -> Operator | None:
+def _detect_operator_at(
+    reading: TokenizedQuestion, at: int, scale: Measure | None
+) -> Operator | None:
     token = reading.tokens[at]
-    relative = any(one.relative and at in one.positions for one in reading.quantities)
-    if token.quote is not None or relative or at in reading.idle or _is_part_of_name(reading, at):
+    is_relative_time = any(item.relative and at in item.positions for item in reading.quantities)
+    if (
+        token.quote is not None
+        or is_relative_time
+        or at in reading.filler_tokens
+        or _is_name_part(reading, at)
+    ):
         return None
-    lists = reading.words
-    found = [*_adjectives(reading, at), *_or_more(reading, at)]
+    lists = reading.word_list
+    matches = [*_match_adjectives(reading, at), *_match_or_comparatives(reading, at)]
     if scale is not None:
         last = at + len(scale.phrase) - 1
-        found.append((len(scale.phrase), 1, Operator(scale.degree, at, last, scale)))
-    for phrase, name in lists.phrases.get(token.folded, ()):
+        matches.append((len(scale.phrase), 1, Operator(scale.degree, at, last, scale)))
+    for phrase, name in lists.operators_by_first_word.get(token.folded, ()):
         last = at + len(phrase) - 1
-        goes_on = name == "not" or (name in COMPARING and len(phrase) > 1)
-        if goes_on and _compares(reading, last):
+        may_continue = name == "not" or (name in COMPARISON_SIGNS and len(phrase) > 1)
+        if may_continue and _is_comparison_start(reading, last):
             continue  # "have no more than", "8 or more than 10"
-        if reading.says(phrase, at) and _may_stand(name, at, reading):
-            rank = 2 if name in _FIRST else int(name == "past")
-            found.append((len(phrase), rank, Operator(name, at, last)))
-            if name in _WHOLE:
-                found += _after_article(reading, at, last)
-    if _holds(reading, at):
-        found.append((1, _HOLDS, Operator("containing", at, at)))
-    return max(found, key=lambda one: one[:2])[2] if found else None
+        if reading.has_phrase_at(phrase, at) and _can_occur(name, at, reading):
+            rank = 2 if name in _PREFERRED_OPERATORS else int(name == "past")
+            matches.append((len(phrase), rank, Operator(name, at, last)))
+            if name in _EXTREMES:
+                matches += _match_after_article(reading, at, last)
+    if _is_text_containment(reading, at):
+        matches.append((1, _TEXT_PRIORITY, Operator("containing", at, at)))
+    return max(matches, key=lambda item: item[:2])[2] if matches else None
 
 
-def _is_part_of_name(reading: TokenizedQuestion, at: int) -> bool:
-    """Whether a word says which part of a name is meant: "first" of "first and last names"."""
-    naming = reading.words.naming
-    for after in range(at + 1, min(at + _NAME_WITHIN, len(reading.tokens))):
+def _is_name_part(reading: TokenizedQuestion, at: int) -> bool:
+    """Return whether a word selects a part of a name: "first" of "first and last names"."""
+    naming = reading.word_list.naming
+    for after in range(at + 1, min(at + _MAX_WORDS_BEFORE_NAME, len(reading.tokens))):
         if reading.tokens[after].stem in naming:
             words = [word for word in range(at, after) if not reading.is_stop(word)]
-            return all(_parts_names(reading.folded[word], after, reading) for word in words)
+            return all(
+                _is_name_part_word(reading.folded_words[word], after, reading) for word in words
+            )
     return False
 
 
-def _parts_names(word: str, noun: int, reading: TokenizedQuestion) -> bool:
+def _is_name_part_word(word: str, noun: int, reading: TokenizedQuestion) -> bool:
     name = word + reading.tokens[noun].stem
-    return any(name in part for part in shared_words().parts.values())
+    return any(name in part for part in get_shared_words().name_parts.values())
 
 
-def _holds(reading: TokenizedQuestion, at: int) -> bool:
-    """Whether a word says that a text holds what follows: "contains 'x'", "has the letter x"."""
-    texts, word = reading.words.texts, reading.tokens[at].folded
+def _is_text_containment(reading: TokenizedQuestion, at: int) -> bool:
+    """Return whether a word asks for names that contain a text: "contains 'x'"."""
+    texts, word = reading.word_list.text_words, reading.tokens[at].folded
     having = word in texts["has"]
     return (having or word in texts["contains"]) and is_about_text(reading, at, having=having)
 
 
-_POLITE = 3  # so many words after "can" may say whom a request is for
-_NAME_WITHIN = 6  # so many words on stands the word for a name in "first, middle and last names"
-_HOLDS = 4  # before all other operators that a word may be: it is known by what follows
+_MAX_POLITE_WORDS = 3  # so many words after "can" may say whom a request is for
+_MAX_WORDS_BEFORE_NAME = (
+    6  # so many words on stands the word for a name in "first, middle and last names"
+)
+_TEXT_PRIORITY = 4  # before all other operators that a word may be: it is known by what follows
 
-_AGGREGATING = frozenset("count average sum minimum maximum".split())
+_AGGREGATES = frozenset("count average sum minimum maximum".split())
 
 
-def _parting(
-    operator: Operator, before: Sequence[Operator], reading: TokenizedQuestion
+def _interpret_distinct(
+    operator: Operator, earlier: Sequence[Operator], reading: TokenizedQuestion
 ) -> Operator:
-    """ "The number of X in different Y" parts them as "each" does."""
-    if operator.name != "distinct" or not any(one.name in _AGGREGATING for one in before):
+    """Read "different" as "each" in "the number of X in different Y"."""
+    if operator.name != "distinct" or not any(item.name in _AGGREGATES for item in earlier):
         return operator
-    words = reading.words.clauses
+    words = reading.word_list.clauses
     at = operator.first - 1
-    while at > before[-1].last and reading.is_stop(at):
+    while at > earlier[-1].last and reading.is_stop(at):
         if reading.tokens[at].folded in words["among"]:
-            differs = reading.tokens[operator.first].folded in words["differing"]
-            return replace(operator, name="each") if differs else operator
+            is_difference = reading.tokens[operator.first].folded in words["differing"]
+            return replace(operator, name="each") if is_difference else operator
         at -= 1
     return operator
 
 
-def _adjectives(reading: TokenizedQuestion, at: int) -> Iterator[tuple[int, int, Operator]]:
-    """The adjectives of measure at a token, with their length and rank."""
-    lists, word = reading.words, reading.tokens[at].folded
-    for measure in lists.adjectives.get(word, ()):
+def _match_adjectives(reading: TokenizedQuestion, at: int) -> Iterator[tuple[int, int, Operator]]:
+    """Yield the adjectives of measure at a token, each with its length and rank."""
+    lists, word = reading.word_list, reading.tokens[at].folded
+    for measure in lists.measures_by_first_word.get(word, ()):
         name = measure.degree if measure.degree != "plain" else "measure"
-        if reading.says(measure.phrase, at) and (name != "measure" or _measures(reading, at)):
+        if reading.has_phrase_at(measure.phrase, at) and (
+            name != "measure" or _is_measure_question(reading, at)
+        ):
             length = len(measure.phrase)
             if name == "comparative":
-                wider = [p for p, n in lists.phrases.get(word, ()) if n in _THAN]
-                length = max([length, *(len(p) for p in wider if reading.says(p, at))])
+                longer_phrases = [
+                    p
+                    for p, n in lists.operators_by_first_word.get(word, ())
+                    if n in _THAN_OPERATORS
+                ]
+                length = max(
+                    [length, *(len(p) for p in longer_phrases if reading.has_phrase_at(p, at))]
+                )
             yield length, 3, Operator(name, at, at + length - 1, measure)
 
 
-def _or_more(reading: TokenizedQuestion, at: int) -> Iterator[tuple[int, int, Operator]]:
-    """The comparatives that an "or" joins to a number: "25 or older", "30 metres or higher"."""
-    ends = {one.measured.stop for one in reading.quantities}
-    if (reading.folded[at],) in reading.words.operators["or"] and {at, at - 1} & ends:
-        for length, rank, one in _adjectives(reading, min(at + 1, len(reading.tokens) - 1)):
-            than = reading.words.clauses["than"].intersection(reading.folded[at : one.last + 2])
-            if one.name == "comparative" and not than:
-                yield length + 1, rank, replace(one, first=at)
+def _match_or_comparatives(
+    reading: TokenizedQuestion, at: int
+) -> Iterator[tuple[int, int, Operator]]:
+    """Yield comparatives joined to a number by "or": "25 or older", "30 metres or higher"."""
+    ends = {item.positions_with_unit.stop for item in reading.quantities}
+    if (reading.folded_words[at],) in reading.word_list.operators["or"] and {at, at - 1} & ends:
+        for length, rank, item in _match_adjectives(reading, min(at + 1, len(reading.tokens) - 1)):
+            has_than = reading.word_list.clauses["than"].intersection(
+                reading.folded_words[at : item.last + 2]
+            )
+            if item.name == "comparative" and not has_than:
+                yield length + 1, rank, replace(item, first=at)
 
 
-def _compares(reading: TokenizedQuestion, at: int) -> bool:
-    """Whether a comparison of several words begins at a token: "no more than"."""
-    word = reading.folded[at] if at < len(reading.tokens) else ""
-    phrases = reading.words.phrases.get(word, ())
+def _is_comparison_start(reading: TokenizedQuestion, at: int) -> bool:
+    """Return whether a comparison of several words starts at a token: "no more than"."""
+    word = reading.folded_words[at] if at < len(reading.tokens) else ""
+    phrases = reading.word_list.operators_by_first_word.get(word, ())
     return any(
-        name in COMPARING and len(phrase) > 1 and reading.says(phrase, at)
+        name in COMPARISON_SIGNS and len(phrase) > 1 and reading.has_phrase_at(phrase, at)
         for phrase, name in phrases
     )
 
 
-def _after_article(
+def _match_after_article(
     reading: TokenizedQuestion, first: int, last: int
 ) -> Iterator[tuple[int, int, Operator]]:
-    """The superlatives that end a phrase and begin after its article: "la plus grande"."""
+    """Yield superlatives at the end of a phrase, after its article: "la plus grande"."""
     for at in range(first + 1, last + 1):
-        for length, rank, one in _adjectives(reading, at):
-            if one.name == "superlative" and one.last == last:
-                yield length + at - first, rank, replace(one, first=first)
+        for length, rank, operator in _match_adjectives(reading, at):
+            if operator.name == "superlative" and operator.last == last:
+                yield length + at - first, rank, replace(operator, first=first)
 
 
-_WHOLE = ("maximum", "minimum")
-_THAN = ("more_than", "less_than", "before", "after")
-_FIRST = ("most", "fewest")
-_ASKS_AT = 6  # a question word begins among so many words and the next
-_COUNTED = 2  # tokens after the first of "exactly" within which its number stands
-_BEFORE_NOUN = 4  # a question word asks for the answer if it is one of so many words
-_BETWEEN = 8  # tokens after "between" within which both of its numbers stand
-_LOUD = frozenset(
+_EXTREMES = ("maximum", "minimum")
+_THAN_OPERATORS = ("more_than", "less_than", "before", "after")
+_PREFERRED_OPERATORS = ("most", "fewest")
+_MAX_QUESTION_WORD_TOKENS = 6  # a question word begins among so many words and the next
+_MAX_EXACTLY_TOKENS = 2  # tokens after the first of "exactly" within which its number stands
+_MAX_TOKENS_BEFORE_NOUN = 4  # a question word asks for the answer if it is one of so many words
+_MAX_BETWEEN_TOKENS = 8  # tokens after "between" within which both of its numbers stand
+_STRONG_OPERATORS = frozenset(
     "count average sum minimum maximum most fewest superlative comparative measure "
     "containing starting ending".split()
 )
-"""Operators that are not mere function words."""
-_TAKES_QUANTITY = (*COMPARING, "between", "top", "comparative")
+"""Operators that are more than function words."""
+_QUANTITY_OPERATORS = (*COMPARISON_SIGNS, "between", "top", "comparative")
 
 
-def _measures(reading: TokenizedQuestion, at: int) -> bool:
-    """Whether a plain adjective is asked for its measure: "how old"."""
-    return reading.folded[max(0, at - 1) : at + 1] in reading.words.asks["number"]
+def _is_measure_question(reading: TokenizedQuestion, at: int) -> bool:
+    """Return whether a question asks for the measure of a plain adjective: "how old"."""
+    return (
+        reading.folded_words[max(0, at - 1) : at + 1] in reading.word_list.question_words["number"]
+    )
 
 
-def _may_stand(name: str, at: int, reading: TokenizedQuestion) -> bool:
-    """Some words are operators only in their place: a verb that opens, a number that follows."""
+def _can_occur(name: str, at: int, reading: TokenizedQuestion) -> bool:
+    """Return whether an operator is valid at its position.
+
+    A verb must open the question; some operators need a number after them.
+    """
     if name == "exists":
-        return at == 0 and not _asks_politely(reading)
+        return at == 0 and not _is_polite_request(reading)
     if name in ("before", "after", "past"):
         return at > 0
     if name in ("between", "top"):
         following = {quantity.first for quantity in reading.quantities}
         return any(at + step in following for step in (1, 2, 3))
     if name == "share":  # but "the top 10 percent of"
-        return not any(at - 1 in one.positions for one in reading.quantities)
+        return not any(at - 1 in item.positions for item in reading.quantities)
     if name == "or":  # "his or her", "in or after"
-        beside = [one for one in (at - 1, at + 1) if 0 <= one < len(reading.tokens)]
-        numbers = {number for one in reading.quantities for number in one.positions}
-        return any(one in numbers or not reading.is_stop(one) for one in beside)
+        neighbours = [item for item in (at - 1, at + 1) if 0 <= item < len(reading.tokens)]
+        numbers = {number for item in reading.quantities for number in item.positions}
+        return any(item in numbers or not reading.is_stop(item) for item in neighbours)
     if name == "exactly":
-        return any(at < quantity.first <= at + _COUNTED for quantity in reading.quantities)
+        return any(
+            at < quantity.first <= at + _MAX_EXACTLY_TOKENS for quantity in reading.quantities
+        )
     return name not in ("average_of_all",)
 
 
-def _asks_politely(reading: TokenizedQuestion) -> bool:
-    """Whether a request opens with a verb that questions open with: "can you show me …"."""
-    words, first = reading.words.yes_or_no, reading.folded[: 1 + _POLITE]
-    to_whom = bool(first[1:]) and (first[1] in words["asked"] or words["asking"] & set(first[1:]))
-    return first[0] in words["able"] and bool(to_whom)
+def _is_polite_request(reading: TokenizedQuestion) -> bool:
+    """Return whether a question opens as a polite request: "can you show me …"."""
+    words, first_words = reading.word_list.yes_or_no, reading.folded_words[: 1 + _MAX_POLITE_WORDS]
+    has_addressee = bool(first_words[1:]) and (
+        first_words[1] in words["asked"] or words["asking"] & set(first_words[1:])
+    )
+    return first_words[0] in words["able"] and bool(has_addressee)
 
 
-def _asked(reading: TokenizedQuestion) -> str | None:
-    """What the first phrase that asks wants, the longest of those that begin there."""
-    asking = reading.words.asking
-    for at, word in enumerate(reading.folded[: _ASKS_AT + 1]):
-        said = [one for one in asking.get(word, ()) if reading.says(one[0], at)]
-        if said:
-            return said[0][1]
+def _detect_answer_kind(reading: TokenizedQuestion) -> str | None:
+    """Return the kind that the first question word asks for; the longest phrase wins."""
+    question_words = reading.word_list.question_words_by_first_word
+    for at, word in enumerate(reading.folded_words[: _MAX_QUESTION_WORD_TOKENS + 1]):
+        matches = [
+            match for match in question_words.get(word, ()) if reading.has_phrase_at(match[0], at)
+        ]
+        if matches:
+            return matches[0][1]
     return None
 
 
 @dataclass(frozen=True)
-class Zones:
-    """For each token, whether it stands in a part that asks."""
+class QuestionZones:
+    """The tokens in parts of a question that ask, rather than restrict."""
 
     reading: TokenizedQuestion
-    head: tuple[bool, ...]
-    again: frozenset[int] = frozenset()
+    asking_flags: tuple[bool, ...]
+    repeated_question_tokens: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, reading: TokenizedQuestion, frame: QuestionOperators) -> Self:
-        """Split a question at the words that open a restriction, and at its sentences.
+    def from_question(cls, reading: TokenizedQuestion, frame: QuestionOperators) -> Self:
+        """Split a question at its sentences and at words that open a restriction.
 
-        "For each X that has Y, find the Z" asks for what stands behind the comma.
+        "For each X that has Y, find the Z" asks in the part after the comma.
         """
         names = ("and", "difference", "ratio")  # "as well as", "the difference between"
-        joining = {at for one in frame.of(*names) for at in one.positions}
-        front = bool(reading.tokens) and reading.folded[0] in reading.words.clauses["restrict"]
-        again = frozenset(_asked_again(reading))
-        joining |= again
-        head, asking, seen = [], True, False
+        conjunctions = {at for operator in frame.get_operators(*names) for at in operator.positions}
+        starts_with_restriction = (
+            bool(reading.tokens)
+            and reading.folded_words[0] in reading.word_list.clauses["restrict"]
+        )
+        repeated = frozenset(_find_repeated_question(reading))
+        conjunctions |= repeated
+        flags, is_asking, has_content = [], True, False
         for at, token in enumerate(reading.tokens):
-            gap = reading.gap(at - 1, at) if at else ""
-            begins = (token.folded,) in reading.words.following["whole"]
-            if any(mark in gap for mark in ".?!;") or (front and begins and "," in gap):
-                asking, seen = True, False
-            elif seen and token.quote is None and at not in joining and _opens(at, reading):
-                asking = False
-            elif seen and goes_on(at, reading):
-                asking = True
-            head.append(asking)
-            seen = seen or not reading.is_stop(at)
-        return cls(reading, tuple(head), again)
+            gap = reading.get_gap(at - 1, at) if at else ""
+            is_question_word = (token.folded,) in reading.word_list.follow_up_phrases["whole"]
+            if any(mark in gap for mark in ".?!;") or (
+                starts_with_restriction and is_question_word and "," in gap
+            ):
+                is_asking, has_content = True, False
+            elif (
+                has_content
+                and token.quote is None
+                and at not in conjunctions
+                and _is_restriction_start(at, reading)
+            ):
+                is_asking = False
+            elif has_content and is_continuation(at, reading):
+                is_asking = True
+            flags.append(is_asking)
+            has_content = has_content or not reading.is_stop(at)
+        return cls(reading, tuple(flags), repeated)
 
     def is_head(self, at: int) -> bool:
-        """Whether a token stands in a part that asks."""
-        return self.head[at]
+        """Return whether a token is in a part that asks."""
+        return self.asking_flags[at]
 
     def is_listed(self, at: int) -> bool:
-        """Whether a token opens, or follows a comma or a conjunction (articles left aside)."""
-        tokens, lists = self.reading.tokens, self.reading.words
-        joins = {phrase[0] for phrase in lists.operators["and"]}
-        before = at - 1
-        while before in self.again:
-            before -= 1
-        while before >= 0 and self.reading.is_stop(before) and tokens[before].folded not in joins:
-            if "," in self.reading.gap(before, before + 1):
+        """Return whether a token opens, or follows a comma or conjunction, ignoring articles."""
+        tokens, lists = self.reading.tokens, self.reading.word_list
+        conjunctions = {phrase[0] for phrase in lists.operators["and"]}
+        position = at - 1
+        while position in self.repeated_question_tokens:
+            position -= 1
+        while (
+            position >= 0
+            and self.reading.is_stop(position)
+            and tokens[position].folded not in conjunctions
+        ):
+            if "," in self.reading.get_gap(position, position + 1):
                 return True
-            if tokens[before].folded in lists.clauses["possessive"]:
+            if tokens[position].folded in lists.clauses["possessive"]:
                 return True
-            if tokens[before].folded in lists.clauses["restrict"]:
+            if tokens[position].folded in lists.clauses["restrict"]:
                 return False
-            before -= 1
-        if before < 0:
+            position -= 1
+        if position < 0:
             return True
-        return "," in self.reading.gap(before, before + 1) or tokens[before].folded in joins
+        return (
+            "," in self.reading.get_gap(position, position + 1)
+            or tokens[position].folded in conjunctions
+        )
 
 
-def _asked_again(reading: TokenizedQuestion) -> range:
-    """The tokens that ask as the first ones do: "in which city and in which country"."""
-    words, asking = reading.folded, reading.words.following["whole"]
-    opening = next((at + 1 for at, word in enumerate(words[:2]) if (word,) in asking), 0)
-    near = range(opening, min(opening + _NOUN + 1, len(words)))
-    start = next((at for at in near if words[at] in reading.words.joining), 0) + 1
-    told = range(opening, start - 1)
-    again = words[start : start + opening]
-    same = opening and told and len(again) == opening and (again[-1],) in asking
-    if not same or any(map(reading.is_stop, told)) or again[:-1] != words[: opening - 1]:
+def _find_repeated_question(reading: TokenizedQuestion) -> range:
+    """Return the tokens that repeat the opening question: "in which city and in which country"."""
+    words, question_phrases = reading.folded_words, reading.word_list.follow_up_phrases["whole"]
+    opening = next((at + 1 for at, word in enumerate(words[:2]) if (word,) in question_phrases), 0)
+    window = range(opening, min(opening + _MAX_NOUN_WORDS + 1, len(words)))
+    start = next((at for at in window if words[at] in reading.word_list.conjunctions), 0) + 1
+    noun = range(opening, start - 1)
+    repeated = words[start : start + opening]
+    is_repeated = (
+        opening and noun and len(repeated) == opening and (repeated[-1],) in question_phrases
+    )
+    if not is_repeated or any(map(reading.is_stop, noun)) or repeated[:-1] != words[: opening - 1]:
         return range(0)
     return range(start, start + opening)
 
 
-def goes_on(at: int, reading: TokenizedQuestion) -> bool:
-    """Return whether more of what was named is asked for: "ships before 1900 with their crews"."""
+def is_continuation(at: int, reading: TokenizedQuestion) -> bool:
+    """Return whether further columns are asked for: "ships before 1900 with their crews"."""
     following = reading.tokens[at + 1].folded if at + 1 < len(reading.tokens) else ""
-    word, words = reading.tokens[at].folded, reading.words
-    return word in words.texts["has"] and following in words.clauses["possessive"]
+    word, words = reading.tokens[at].folded, reading.word_list
+    return word in words.text_words["has"] and following in words.clauses["possessive"]
 
 
-def _opens(at: int, reading: TokenizedQuestion) -> bool:
-    clauses, word = reading.words.clauses, reading.tokens[at].folded
+def _is_restriction_start(at: int, reading: TokenizedQuestion) -> bool:
+    clauses, word = reading.word_list.clauses, reading.tokens[at].folded
     following = reading.tokens[at + 1].folded if at + 1 < len(reading.tokens) else ""
     restricts = word in clauses["restrict"] and word not in clauses["weak"]
     return restricts and following not in clauses["possessive"]
 
 
-_NOUN = 3  # words of a noun that is asked for beside another, at most
-_BEFORE_TEXT = 4  # so many tokens stand at most between "contains" and its text: "the french word"
+_MAX_NOUN_WORDS = 3  # words of a noun that is asked for beside another, at most
+_MAX_TOKENS_BEFORE_TEXT = (
+    4  # so many tokens stand at most between "contains" and its text: "the french word"
+)
 
 
-def held_text(reading: TokenizedQuestion, operator: range) -> range | None:
-    """Return the tokens of the text that the words of an operator are about, if there is one.
+def find_matched_text(reading: TokenizedQuestion, operator: range) -> range | None:
+    """Return the tokens of the text that an operator matches, if there is one.
 
-    That is a quotation that follows, else what follows "the letter" or "the word", else a name or
-    a number, else a quotation right before, as if the verb comes last.
+    This is a following quotation, the text after "the letter" or "the word", a name or number, or
+    a preceding quotation if the verb comes last.
     """
-    return _text_after(reading, operator[-1]) or _text_before(reading, operator[0])
+    return _find_text_after(reading, operator[-1]) or _find_text_before(reading, operator[0])
 
 
-def _text_before(reading: TokenizedQuestion, first: int) -> range | None:
+def _find_text_before(reading: TokenizedQuestion, first: int) -> range | None:
     at = first - 1
     if at < 0 or reading.tokens[at].quote is None:
         return None
@@ -507,10 +605,10 @@ def _text_before(reading: TokenizedQuestion, first: int) -> range | None:
     return range(at, first)
 
 
-def _text_after(reading: TokenizedQuestion, last: int) -> range | None:
-    tokens, kinds = reading.tokens, reading.words.texts["kinds"]
-    said = tokens[last].folded in kinds
-    for at in range(last + 1, min(last + 2 + _BEFORE_TEXT, len(tokens))):
+def _find_text_after(reading: TokenizedQuestion, last: int) -> range | None:
+    tokens, kinds = reading.tokens, reading.word_list.text_words["kinds"]
+    has_kind_word = tokens[last].folded in kinds
+    for at in range(last + 1, min(last + 2 + _MAX_TOKENS_BEFORE_TEXT, len(tokens))):
         token = tokens[at]
         if token.quote is not None:
             number, stop = reading.tokens[at].quote, at
@@ -518,53 +616,55 @@ def _text_after(reading: TokenizedQuestion, last: int) -> range | None:
                 stop += 1
             return range(at, stop)
         if token.folded in kinds:
-            said = True
-        elif said and (len(token.folded) == 1 or not reading.is_stop(at)):
-            return _name(reading, at)
-        elif not said and not reading.is_stop(at):
-            named = token.capital or len(token.folded) == 1 or token.folded.isdigit()
-            return _name(reading, at) if named else None
+            has_kind_word = True
+        elif has_kind_word and (len(token.folded) == 1 or not reading.is_stop(at)):
+            return _find_name_end(reading, at)
+        elif not has_kind_word and not reading.is_stop(at):
+            is_name = token.is_capitalized or len(token.folded) == 1 or token.folded.isdigit()
+            return _find_name_end(reading, at) if is_name else None
     return None
 
 
 def is_about_text(reading: TokenizedQuestion, at: int, *, having: bool) -> bool:
-    """Whether a word like "contains" at a token is about a text.
+    """Return whether a word like "contains" at a token matches text.
 
-    One like "has" is only if "the letter" or "the word" follows, or "in its name"; one like
-    "contains" if a word for "name" stands before it, too.
+    A word like "has" needs "the letter", "the word" or "in its name"; one like "contains" may also
+    follow a word for "name".
+
+    Args:
+        reading: the tokenized question.
+        at: the token of the word.
+        having: whether the word is like "has".
     """
-    held = held_text(reading, range(at, at + 1))
-    if held is None:
+    text = find_matched_text(reading, range(at, at + 1))
+    if text is None:
         return False
-    kinds = reading.words.texts["kinds"]
-    if any(reading.tokens[one].folded in kinds for one in range(at + 1, held.start)):
+    kinds = reading.word_list.text_words["kinds"]
+    if any(reading.tokens[position].folded in kinds for position in range(at + 1, text.start)):
         return True
-    quoted = reading.tokens[held.start].quote is not None
-    if not having and at and reading.tokens[at - 1].stem in reading.words.naming:
+    is_quoted = reading.tokens[text.start].quote is not None
+    if not having and at and reading.tokens[at - 1].stem in reading.word_list.naming:
         return True
-    return quoted and (not having or holder_of(reading, held) is not None)
+    return is_quoted and (not having or find_text_holder(reading, text) is not None)
 
 
-def holder_of(reading: TokenizedQuestion, held: range) -> int | None:
-    """Return the token before the noun that holds a text, if "in its" or "in part of their" does.
-
-    That is the last token of "in their" after the text.
-    """
-    for phrase in reading.words.text_holders:
-        if reading.says(phrase, held.stop):
-            return held.stop + len(phrase) - 1
+def find_text_holder(reading: TokenizedQuestion, text: range) -> int | None:
+    """Return the token before the noun that contains a text: the last token of "in their"."""
+    for phrase in reading.word_list.text_holders:
+        if reading.has_phrase_at(phrase, text.stop):
+            return text.stop + len(phrase) - 1
     return None
 
 
-def _name(reading: TokenizedQuestion, at: int) -> range:
-    """A word, with those in capitals that follow it at once."""
+def _find_name_end(reading: TokenizedQuestion, at: int) -> range:
+    """Return a word and the capitalized words directly after it."""
     tokens, stop = reading.tokens, at + 1
     while (
-        tokens[at].capital
+        tokens[at].is_capitalized
         and len(tokens[at].folded) > 1
         and stop < len(tokens)
-        and tokens[stop].capital
-        and reading.gap(stop - 1, stop) == " "
+        and tokens[stop].is_capitalized
+        and reading.get_gap(stop - 1, stop) == " "
     ):
         stop += 1
     return range(at, stop)

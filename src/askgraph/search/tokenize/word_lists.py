@@ -1,6 +1,6 @@
-"""Closed word lists: of each language what questions are made of, and what all languages share.
+"""Closed word lists of each language, and lists shared by all languages.
 
-Some words tell what kind of thing a name of a class or predicate means, in any language.
+Some lists map words in the names of classes and predicates to kinds, in any language.
 """
 
 import tomllib
@@ -16,349 +16,388 @@ LANGUAGES = ("en", "de", "es", "fr")
 
 Phrase = tuple[str, ...]
 Kinds = frozenset[str]  # some of persons, bodies (that act as persons do), places and times
-NONE: Kinds = frozenset()
+NO_KINDS: Kinds = frozenset()
 
 
-_LONG = 6  # words of more letters than this are long
+_MAX_SHORT_WORD_LENGTH = 6  # words of more letters than this are long
 
 
 @dataclass(frozen=True)
 class Measure:
-    """An adjective of measure: what it measures, and whether it means much or little of it."""
+    """An adjective of measure: the properties it measures and the direction of its scale."""
 
     phrase: Phrase
     degree: str  # plain, comparative, superlative
-    up: bool
-    measures: tuple[str, ...]
-    dates: tuple[str, ...]
+    is_upward: bool
+    property_names: tuple[str, ...]
+    date_names: tuple[str, ...]
 
     @property
     def is_age(self) -> bool:
-        """Whether it measures an age that dates give: "old"."""
-        return "age" in self.measures and bool(self.dates)
+        """Whether it measures an age that can be computed from dates: "old"."""
+        return "age" in self.property_names and bool(self.date_names)
 
 
 @dataclass(frozen=True)
 class WordList:
     """One language's lists; phrases are folded tokens, synonyms and naming words are stems.
 
-    `clauses` are words that open a part of a question, and possessives; `light` ones say nothing of
-    their own, nor do `idle` phrases, which name nothing either; `full` ones do although a
-    function word is spelt alike but for an accent; `describing` is how one asks for all of a
-    thing, `following` how questions lean on the one before, longest phrases first. With a
-    `decimal_comma` points group the thousands; `minus` are phrases that end in a word for it;
-    words `in_dates` part day, month and year. `texts` are words for parts of a text and for
-    having them, `text_holders` what stands between a text and what holds it. `degrees` are
-    endings of adjectives and words before them.
+    Attributes:
+        language: the language code.
+        stop_words: function words.
+        question_words: question phrases by the kind they ask for.
+        operators: phrases by operator.
+        clauses: words that open a part of a question, and possessives.
+        yes_or_no: words of yes-no questions.
+        agreement: demonstratives and numerals such as "this" and "one".
+        decimal_comma: whether the comma is the decimal mark and points group thousands.
+        minus_phrases: phrases that end in a word for minus.
+        date_fillers: words between day, month and year.
+        number_words: number words with their values.
+        number_scales: words such as "thousand" with their factors.
+        ordinals: ordinals with their numbers.
+        months: month names with their numbers.
+        decades: decade words with their years in a century.
+        time_phrases: phrases of time.
+        text_words: words for parts of a text and for having them.
+        text_holders: phrases between a text and the noun that contains it.
+        measures: adjectives of measure.
+        synonyms: synonyms by stem.
+        naming: words for "name".
+        light_phrases: phrases without content, such as "took place".
+        filler_phrases: phrases that have no content and name nothing either.
+        accented_words: content words that differ from a function word only by an accent.
+        degrees: endings of adjectives and words before them.
+        description_phrases: phrases that ask for everything about a thing.
+        follow_up_phrases: phrases that refer to the previous question, longest first.
     """
 
     language: str
-    stop: frozenset[str]
-    asks: Mapping[str, tuple[Phrase, ...]]
+    stop_words: frozenset[str]
+    question_words: Mapping[str, tuple[Phrase, ...]]
     operators: Mapping[str, tuple[Phrase, ...]]
     clauses: Mapping[str, frozenset[str]]
     yes_or_no: Mapping[str, frozenset[str]]
     agreement: Mapping[str, frozenset[str]]
     decimal_comma: bool
-    minus: tuple[Phrase, ...]
-    in_dates: frozenset[str]
-    units: Mapping[str, float]
-    scales: Mapping[str, float]
+    minus_phrases: tuple[Phrase, ...]
+    date_fillers: frozenset[str]
+    number_words: Mapping[str, float]
+    number_scales: Mapping[str, float]
     ordinals: Mapping[str, int]
     months: Mapping[str, int]
     decades: Mapping[str, int]
-    times: Mapping[str, tuple[Phrase, ...]]
-    texts: Mapping[str, frozenset[str]]
+    time_phrases: Mapping[str, tuple[Phrase, ...]]
+    text_words: Mapping[str, frozenset[str]]
     text_holders: tuple[Phrase, ...]
     measures: tuple[Measure, ...]
     synonyms: Mapping[str, frozenset[str]]
     naming: frozenset[str]
-    light: tuple[Phrase, ...]
-    idle: tuple[Phrase, ...]
-    full: frozenset[str]
+    light_phrases: tuple[Phrase, ...]
+    filler_phrases: tuple[Phrase, ...]
+    accented_words: frozenset[str]
     degrees: Mapping[str, frozenset[str]]
-    describing: Mapping[str, tuple[Phrase, ...]]
-    following: Mapping[str, tuple[Phrase, ...]]
+    description_phrases: Mapping[str, tuple[Phrase, ...]]
+    follow_up_phrases: Mapping[str, tuple[Phrase, ...]]
 
     @cached_property
-    def phrases(self) -> Mapping[str, tuple[tuple[Phrase, str], ...]]:
-        """(phrase, operator) pairs by their first word, longest first."""
-        return _by_first_word(self.operators)
+    def operators_by_first_word(self) -> Mapping[str, tuple[tuple[Phrase, str], ...]]:
+        """(phrase, operator) pairs by first word, longest first."""
+        return _index_by_first_word(self.operators)
 
     @cached_property
-    def asking(self) -> Mapping[str, tuple[tuple[Phrase, str], ...]]:
-        """(phrase, what it asks for) pairs by their first word, longest first."""
-        return _by_first_word(self.asks)
+    def question_words_by_first_word(self) -> Mapping[str, tuple[tuple[Phrase, str], ...]]:
+        """(phrase, kind asked for) pairs by first word, longest first."""
+        return _index_by_first_word(self.question_words)
 
     @cached_property
-    def timing(self) -> frozenset[str]:
-        """The first words of all phrases of time and of minus: no other word begins one."""
-        phrases = (*self.minus, *(phrase for listed in self.times.values() for phrase in listed))
+    def time_phrase_starts(self) -> frozenset[str]:
+        """The first words of all time and minus phrases."""
+        phrases = (
+            *self.minus_phrases,
+            *(phrase for time_phrases in self.time_phrases.values() for phrase in time_phrases),
+        )
         return frozenset(phrase[0] for phrase in phrases)
 
     @cached_property
-    def before_article(self) -> frozenset[str]:
-        """The words that end a comparison, after which "a" may be a number: "longer than a"."""
-        listed = (*self.operators["more_than"], *self.operators["less_than"])
-        return frozenset(phrase[-1] for phrase in listed if len(phrase) > 1)
+    def comparison_endings(self) -> frozenset[str]:
+        """Last words of comparisons, after which "a" may be a number: "longer than a"."""
+        comparisons = (*self.operators["more_than"], *self.operators["less_than"])
+        return frozenset(phrase[-1] for phrase in comparisons if len(phrase) > 1)
 
     @cached_property
-    def long_operators(self) -> frozenset[str]:
-        """Long words of extremes, averages and orders, which one wrong letter does not hide."""
+    def long_operator_words(self) -> frozenset[str]:
+        """Long words for extremes, averages and orders, recognizable despite one wrong letter."""
         names = ("minimum", "maximum", "average", "order", "ascending", "descending")
         words = {word for name in names for phrase in self.operators[name] for word in phrase}
-        return frozenset(word for word in words - self.stop if len(word) > _LONG)
+        return frozenset(
+            word for word in words - self.stop_words if len(word) > _MAX_SHORT_WORD_LENGTH
+        )
 
     @cached_property
-    def joined_ordinals(self) -> tuple[str, ...]:
-        """The ordinals that a superlative may be joined to: "zweit" of "zweite"."""
-        return tuple(one for one in self.ordinals if one + "e" in self.ordinals)
+    def ordinal_prefixes(self) -> tuple[str, ...]:
+        """Ordinals that a superlative may be joined to: "zweit" of "zweite"."""
+        return tuple(prefix for prefix in self.ordinals if prefix + "e" in self.ordinals)
 
     @cached_property
-    def spelt(self) -> frozenset[str]:
-        """All words of operators and adjectives: none of them is another one misspelt."""
-        phrases = [phrase for listed in self.operators.values() for phrase in listed]
+    def operator_words(self) -> frozenset[str]:
+        """All words of operators and adjectives; they are never corrected as misspellings."""
+        phrases = [
+            phrase for operator_phrases in self.operators.values() for phrase in operator_phrases
+        ]
         phrases += [measure.phrase for measure in self.measures]
         return frozenset(word for phrase in phrases for word in phrase)
 
     @cached_property
-    def joining(self) -> frozenset[str]:
-        """The words that join: "and", "or"."""
+    def conjunctions(self) -> frozenset[str]:
+        """The conjunctions: "and", "or"."""
         return frozenset(p[0] for name in ("and", "or") for p in self.operators[name])
 
     @cached_property
-    def adjectives(self) -> Mapping[str, tuple[Measure, ...]]:
+    def measures_by_first_word(self) -> Mapping[str, tuple[Measure, ...]]:
         """Adjectives of measure by the first word of their phrase, longest first."""
-        found: dict[str, list[Measure]] = {}
+        by_word: dict[str, list[Measure]] = {}
         for measure in self.measures:
-            found.setdefault(measure.phrase[0], []).append(measure)
+            by_word.setdefault(measure.phrase[0], []).append(measure)
         return {
-            word: tuple(sorted(listed, key=lambda m: -len(m.phrase)))
-            for word, listed in found.items()
+            word: tuple(sorted(measures, key=lambda m: -len(m.phrase)))
+            for word, measures in by_word.items()
         }
 
 
 @dataclass(frozen=True)
-class Code:
-    """What data write for some words: `held` (folded) for those `said` (stems), in one `table`."""
+class DataCode:
+    """A code in data: `data_texts` (folded) stand for words with `word_stems`, in one `table`."""
 
     table: str
-    said: frozenset[str]
-    held: frozenset[str]
+    word_stems: frozenset[str]
+    data_texts: frozenset[str]
 
 
 @dataclass(frozen=True)
 class Direction:
-    """Prepositions of a direction (folded), and words of predicates that lead there (stems)."""
+    """Prepositions of a direction (folded), and stems of predicates that lead there."""
 
-    said: frozenset[str]
-    held: frozenset[str]
+    prepositions: frozenset[str]
+    predicate_stems: frozenset[str]
 
 
 @dataclass(frozen=True)
 class SharedWords:
-    """Words that are read before a language is known, and those in a graph's own names (stems)."""
+    """Words needed before the language is known, and stems found in a graph's own names."""
 
-    stop: Mapping[str, frozenset[str]]
+    stop_words: Mapping[str, frozenset[str]]
     endings: Mapping[str, tuple[str, ...]]
-    roman: tuple[str, ...]
+    roman_numerals: tuple[str, ...]
     names: Mapping[str, frozenset[str]]
-    truths: Mapping[str, frozenset[str]]
+    truth_words: Mapping[str, frozenset[str]]
     pronouns: frozenset[str]
     agents: frozenset[str]
-    parts: Mapping[str, tuple[str, ...]]
-    codes: tuple[Code, ...]
+    name_parts: Mapping[str, tuple[str, ...]]
+    codes: tuple[DataCode, ...]
     directions: Mapping[str, "Direction"]
     greetings: Mapping[Phrase, str]
     thanks: Mapping[Phrase, str]
 
     @cached_property
-    def held(self) -> Mapping[str, frozenset[str]]:
-        """All that data write for the codes of each table."""
-        found: dict[str, frozenset[str]] = {}
+    def data_texts_by_table(self) -> Mapping[str, frozenset[str]]:
+        """All data texts of the codes of each table."""
+        by_table: dict[str, frozenset[str]] = {}
         for code in self.codes:
-            found[code.table] = found.get(code.table, frozenset()) | code.held
-        return found
+            by_table[code.table] = by_table.get(code.table, frozenset()) | code.data_texts
+        return by_table
 
 
 @cache
-def word_list(language: str) -> WordList:
-    """Return the lists of a language, English if there is none."""
+def get_word_list(language: str) -> WordList:
+    """Return the word list of a language; English for an unknown language."""
     if language not in LANGUAGES:
-        return word_list("en")
-    raw = _read(language)
-    numbers = raw["numbers"]
+        return get_word_list("en")
+    table = _read_table(language)
+    numbers = table["numbers"]
     return WordList(
         language=language,
-        stop=shared_words().stop[language],
-        asks=_phrases_by_name(raw["asks"]),
-        operators=_phrases_by_name(raw["operators"]),
-        clauses=_words_by_name(raw["clauses"]),
-        yes_or_no=_words_by_name(raw["yes_or_no"]),
-        agreement=_words_by_name(raw["agreement"]),
+        stop_words=get_shared_words().stop_words[language],
+        question_words=_parse_phrases_by_name(table["asks"]),
+        operators=_parse_phrases_by_name(table["operators"]),
+        clauses=_parse_words_by_name(table["clauses"]),
+        yes_or_no=_parse_words_by_name(table["yes_or_no"]),
+        agreement=_parse_words_by_name(table["agreement"]),
         decimal_comma=numbers["decimal_comma"],
-        minus=_phrases(numbers["minus"]),
-        in_dates=frozenset(numbers["in_dates"]),
-        units=_folded(numbers["units"]),
-        scales=_folded(numbers["scales"]),
-        ordinals=_folded(numbers["ordinals"]),
-        months=_folded(numbers["months"]),
-        decades=_folded(numbers["decades"]),
-        times=_phrases_by_name(raw["times"]),
-        texts=_words_by_name(raw["texts"]),
-        text_holders=_phrases(raw["texts"]["holders"]),
-        measures=tuple(_measures(raw["adjectives"])),
-        synonyms=_synonyms([*raw["synonyms"]["sets"], *raw["synonyms"]["english"]]),
-        naming=frozenset(stem(p[0]) for p in _phrases(raw["naming"]["words"])),
-        light=_phrases(raw["light"]["words"]),
-        idle=_phrases(raw["light"]["idle"]),
-        full=frozenset(raw["light"]["full"]),
-        degrees={name: frozenset(listed) for name, listed in raw["degrees"].items()},
-        describing=_longest_first(raw["describing"]),
-        following=_longest_first(raw["follow"]),
+        minus_phrases=_parse_phrases(numbers["minus"]),
+        date_fillers=frozenset(numbers["in_dates"]),
+        number_words=_fold_keys(numbers["units"]),
+        number_scales=_fold_keys(numbers["scales"]),
+        ordinals=_fold_keys(numbers["ordinals"]),
+        months=_fold_keys(numbers["months"]),
+        decades=_fold_keys(numbers["decades"]),
+        time_phrases=_parse_phrases_by_name(table["times"]),
+        text_words=_parse_words_by_name(table["texts"]),
+        text_holders=_parse_phrases(table["texts"]["holders"]),
+        measures=tuple(_parse_measures(table["adjectives"])),
+        synonyms=_parse_synonyms([*table["synonyms"]["sets"], *table["synonyms"]["english"]]),
+        naming=frozenset(stem(p[0]) for p in _parse_phrases(table["naming"]["words"])),
+        light_phrases=_parse_phrases(table["light"]["words"]),
+        filler_phrases=_parse_phrases(table["light"]["idle"]),
+        accented_words=frozenset(table["light"]["full"]),
+        degrees={name: frozenset(words) for name, words in table["degrees"].items()},
+        description_phrases=_sort_longest_first(table["describing"]),
+        follow_up_phrases=_sort_longest_first(table["follow"]),
     )
 
 
 @cache
-def shared_words() -> SharedWords:
-    """Return the words of any language."""
-    raw = _read("shared")
+def get_shared_words() -> SharedWords:
+    """Return the words shared by all languages."""
+    table = _read_table("shared")
     return SharedWords(
-        stop={code: frozenset(tokens(text)) for code, text in raw["stop"].items()},
-        endings={name: tuple(listed) for name, listed in raw["endings"].items()},
-        roman=tuple(raw["numerals"]["roman"]),
+        stop_words={code: frozenset(tokens(text)) for code, text in table["stop"].items()},
+        endings={name: tuple(texts) for name, texts in table["endings"].items()},
+        roman_numerals=tuple(table["numerals"]["roman"]),
         names={
-            name: frozenset(stem(word) for text in listed for word in tokens(text))
-            for name, listed in raw["names"].items()
+            name: frozenset(stem(word) for text in texts for word in tokens(text))
+            for name, texts in table["names"].items()
         },
-        truths=_words_by_name(raw["truths"]),
-        agents=_words_by_name(raw["prepositions"])["agents"],
-        pronouns=_words_by_name(raw["capitals"])["pronouns"],
-        parts={
-            name: tuple("".join(phrase) for phrase in _phrases(listed))
-            for name, listed in raw["parts"].items()
+        truth_words=_parse_words_by_name(table["truths"]),
+        agents=_parse_words_by_name(table["prepositions"])["agents"],
+        pronouns=_parse_words_by_name(table["capitals"])["pronouns"],
+        name_parts={
+            name: tuple("".join(phrase) for phrase in _parse_phrases(texts))
+            for name, texts in table["parts"].items()
         },
         codes=tuple(
-            Code(
+            DataCode(
                 table,
-                frozenset(stem(phrase[0]) for phrase in _phrases(code["said"])),
-                frozenset(phrase[0] for phrase in _phrases(code["held"])),
+                frozenset(stem(phrase[0]) for phrase in _parse_phrases(code["said"])),
+                frozenset(phrase[0] for phrase in _parse_phrases(code["held"])),
             )
-            for table, listed in raw["codes"].items()
-            for code in listed.values()
+            for table, texts in table["codes"].items()
+            for code in texts.values()
         ),
         directions={
             name: Direction(
-                frozenset(phrase[0] for phrase in _phrases(way["said"])),
-                frozenset(stem(word) for text in way["held"] for word in tokens(text)),
+                frozenset(phrase[0] for phrase in _parse_phrases(direction["said"])),
+                frozenset(stem(word) for text in direction["held"] for word in tokens(text)),
             )
-            for name, way in raw["directions"].items()
+            for name, direction in table["directions"].items()
         },
-        greetings=_by_phrase(raw["greetings"]),
-        thanks=_by_phrase(raw["thanks"]),
+        greetings=_index_by_phrase(table["greetings"]),
+        thanks=_index_by_phrase(table["thanks"]),
     )
 
 
 @cache
-def countries() -> tuple[tuple[Phrase, ...], ...]:
+def load_countries() -> tuple[tuple[Phrase, ...], ...]:
     """Return the names and codes of each country, as stems."""
-    listed = (line.split(",") for line in _read("countries")["names"])
-    return tuple(tuple(tuple(map(stem, tokens(one))) for one in names) for names in listed)
+    lines = (line.split(",") for line in _read_table("countries")["names"])
+    return tuple(tuple(tuple(map(stem, tokens(name))) for name in names) for names in lines)
 
 
-def greeted(text: str) -> str | None:
-    """Return the language of a text that only greets, thanks or asks what can be asked; or None."""
-    words = shared_words()
+def detect_greeting(text: str) -> str | None:
+    """Return the language of a text that is only a greeting, thanks or a request for help."""
+    words = get_shared_words()
     return words.greetings.get(tokens(text)) or words.thanks.get(tokens(text))
 
 
-def thanked(text: str) -> bool:
-    """Return whether a text only gives thanks, or says goodbye."""
-    return tokens(text) in shared_words().thanks
+def is_thanks(text: str) -> bool:
+    """Return whether a text is only thanks or a goodbye."""
+    return tokens(text) in get_shared_words().thanks
 
 
-def _by_phrase(listed: Mapping[str, Sequence[str]]) -> dict[Phrase, str]:
-    return {phrase: code for code, texts in listed.items() for phrase in _phrases(texts)}
+def _index_by_phrase(texts_by_language: Mapping[str, Sequence[str]]) -> dict[Phrase, str]:
+    return {
+        phrase: code
+        for code, texts in texts_by_language.items()
+        for phrase in _parse_phrases(texts)
+    }
 
 
-def detected_language(words: Sequence[str]) -> str:
-    """Return the language whose function words the text holds most of; English on a draw."""
-    stop = shared_words().stop
-    votes = {code: sum(word in stop[code] for word in words) for code in LANGUAGES}
+def detect_language(words: Sequence[str]) -> str:
+    """Return the language with the most function words in the text; English on a draw."""
+    stop_words = get_shared_words().stop_words
+    votes = {code: sum(word in stop_words[code] for word in words) for code in LANGUAGES}
     return max(LANGUAGES, key=lambda code: votes[code])
 
 
-def _read(name: str) -> dict[str, Any]:
+def _read_table(name: str) -> dict[str, Any]:
     source = files("askgraph.search.tokenize").joinpath("words", f"{name}.toml")
     return tomllib.loads(source.read_text(encoding="utf-8"))
 
 
-def _phrases(listed: Sequence[str]) -> tuple[Phrase, ...]:
-    found = (tokens(text) for text in listed)
-    return tuple(dict.fromkeys(phrase for phrase in found if phrase))
+def _parse_phrases(texts: Sequence[str]) -> tuple[Phrase, ...]:
+    phrases = (tokens(text) for text in texts)
+    return tuple(dict.fromkeys(phrase for phrase in phrases if phrase))
 
 
-def _phrases_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[Phrase, ...]]:
-    return {name: _phrases(listed) for name, listed in table.items()}
+def _parse_phrases_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[Phrase, ...]]:
+    return {name: _parse_phrases(texts) for name, texts in table.items()}
 
 
-def _longest_first(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[Phrase, ...]]:
-    found = _phrases_by_name(table)
-    return {name: tuple(sorted(listed, key=len, reverse=True)) for name, listed in found.items()}
+def _sort_longest_first(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[Phrase, ...]]:
+    phrases_by_name = _parse_phrases_by_name(table)
+    return {
+        name: tuple(sorted(phrases, key=len, reverse=True))
+        for name, phrases in phrases_by_name.items()
+    }
 
 
-def _by_first_word(
+def _index_by_first_word(
     table: Mapping[str, Sequence[Phrase]],
 ) -> dict[str, tuple[tuple[Phrase, str], ...]]:
-    """The phrases with their names by their first word, longest first."""
-    found: dict[str, list[tuple[Phrase, str]]] = {}
-    pairs = ((phrase, name) for name, listed in table.items() for phrase in listed)
+    """Return (phrase, name) pairs by first word, longest first."""
+    by_word: dict[str, list[tuple[Phrase, str]]] = {}
+    pairs = ((phrase, name) for name, values in table.items() for phrase in values)
     for phrase, name in sorted(pairs, key=lambda pair: -len(pair[0])):
-        found.setdefault(phrase[0], []).append((phrase, name))
-    return {word: tuple(listed) for word, listed in found.items()}
+        by_word.setdefault(phrase[0], []).append((phrase, name))
+    return {word: tuple(values) for word, values in by_word.items()}
 
 
-def _words_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
-    """The first words of phrases."""
-    return {name: frozenset(p[0] for p in _phrases(listed)) for name, listed in table.items()}
+def _parse_words_by_name(table: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
+    """Return the first words of phrases."""
+    return {name: frozenset(p[0] for p in _parse_phrases(texts)) for name, texts in table.items()}
 
 
-def _folded(table: Mapping[str, Any]) -> dict[str, Any]:
+def _fold_keys(table: Mapping[str, Any]) -> dict[str, Any]:
     return {folded(key): value for key, value in table.items()}
 
 
-def _measures(raw: Sequence[Mapping[str, Any]]) -> Iterator[Measure]:
-    for entry in raw:
+def _parse_measures(entries: Sequence[Mapping[str, Any]]) -> Iterator[Measure]:
+    for entry in entries:
         measures, dates = (
             tuple(" ".join(stem(word) for word in tokens(text)) for text in entry.get(key, ()))
             for key in ("measures", "dates")
         )
         for degree in ("plain", "comparative", "superlative"):
-            for phrase in _phrases(entry.get(degree, ())):
+            for phrase in _parse_phrases(entry.get(degree, ())):
                 yield Measure(phrase, degree, entry["up"], measures, dates)
 
 
-def _synonyms(sets: Sequence[str]) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+def _parse_synonyms(sets: Sequence[str]) -> dict[str, frozenset[str]]:
+    synonyms: dict[str, set[str]] = {}
     for line in sets:
         words = {stem(word) for word in tokens(line)}
         for word in words:
-            found.setdefault(word, set()).update(words - {word})
-    return {word: frozenset(others) for word, others in found.items()}
+            synonyms.setdefault(word, set()).update(words - {word})
+    return {word: frozenset(synonyms_of_word) for word, synonyms_of_word in synonyms.items()}
 
 
 @dataclass(frozen=True)
 class KindWords:
-    """Stems by kind; `last` are languages in which the head of a name is its last word.
+    """Stems by kind.
 
-    `parting` are words after which a name goes on with what its head is of, `keys` those for
-    what only stands for a thing: its name, its number. `signs` are sets of words in the name of a
-    predicate that only things of the kind have; `generic` words say no more than a question word.
+    Attributes:
+        head_final_languages: languages in which the last word of a name is its head.
+        separators: words that separate the head of a name from its complement.
+        identifiers: words for a name or number that stands for a thing.
+        stems: kinds by stem.
+        endings: endings of compounds by kind.
+        signs: sets of words in predicate names that only things of a kind have.
+        generic: words by kind that add nothing to a question word.
     """
 
-    last: frozenset[str]
-    parting: frozenset[str]
-    keys: frozenset[str]
+    head_final_languages: frozenset[str]
+    separators: frozenset[str]
+    identifiers: frozenset[str]
     stems: Mapping[str, Kinds]
     endings: Mapping[str, tuple[str, ...]]
     signs: Mapping[str, tuple[frozenset[str], ...]]
@@ -366,32 +405,32 @@ class KindWords:
 
 
 @cache
-def kind_words() -> KindWords:
-    """Return the lists of the package."""
+def load_kind_words() -> KindWords:
+    """Return the kind words of the package."""
     source = files("askgraph.search.tokenize").joinpath("words", "kinds.toml")
-    raw = tomllib.loads(source.read_text(encoding="utf-8"))
+    table = tomllib.loads(source.read_text(encoding="utf-8"))
     stems: dict[str, set[str]] = {}
-    for kind, text in raw["kinds"].items():
+    for kind, text in table["kinds"].items():
         for word in tokens(text):
             stems.setdefault(stem(word), set()).add(kind)
     return KindWords(
-        frozenset(raw["heads"]["last"]),
-        _stems(" ".join(raw["heads"]["parting"])),
-        _stems(" ".join(raw["heads"]["keys"])),
+        frozenset(table["heads"]["last"]),
+        _stem_words(" ".join(table["heads"]["parting"])),
+        _stem_words(" ".join(table["heads"]["keys"])),
         {word: frozenset(kinds) for word, kinds in stems.items()},
-        {kind: tuple(tokens(" ".join(listed))) for kind, listed in raw["endings"].items()},
-        {kind: tuple(map(_stems, listed)) for kind, listed in raw["signs"].items()},
-        {kind: _stems(" ".join(listed)) for kind, listed in raw["generic"].items()},
+        {kind: tuple(tokens(" ".join(texts))) for kind, texts in table["endings"].items()},
+        {kind: tuple(map(_stem_words, texts)) for kind, texts in table["signs"].items()},
+        {kind: _stem_words(" ".join(texts)) for kind, texts in table["generic"].items()},
     )
 
 
-def _stems(text: str) -> frozenset[str]:
+def _stem_words(text: str) -> frozenset[str]:
     return frozenset(map(stem, tokens(text)))
 
 
-def kinds_of_word(word: str) -> Kinds:
-    """Return the kinds of what a stem means, by the lists or, if it is compound, by its ending."""
-    words = kind_words()
+def get_word_kinds(word: str) -> Kinds:
+    """Return the kinds of a stem, by the lists or, for a compound, by its ending."""
+    words = load_kind_words()
     if word in words.stems:
         return words.stems[word]
     return frozenset(
@@ -399,31 +438,37 @@ def kinds_of_word(word: str) -> Kinds:
     )
 
 
-def head_of(text: str, language: str = "") -> str:
-    """Return the stem of the word that says what a name is: "site" of "launch site".
+def find_head(text: str, language: str = "") -> str:
+    """Return the stem of the head of a name: "site" of "launch site".
 
-    >>> head_of("place of birth"), head_of("sitio de lanzamiento", "es"), head_of("city_name")
+    >>> find_head("place of birth"), find_head("sitio de lanzamiento", "es"), find_head("city_name")
     ('place', 'sitio', 'city')
     """
-    words = kind_words()
+    words = load_kind_words()
     stems = [stem(word) for word in tokens(text) if not word[0].isdigit()]
-    while stems and stems[-1] in words.parting:  # "located in"
+    while stems and stems[-1] in words.separators:  # "located in"
         stems.pop()
-    opening = next((at for at, word in enumerate(stems) if at and word in words.parting), None)
+    opening = next((at for at, word in enumerate(stems) if at and word in words.separators), None)
     stems = stems[:opening]
-    plain = [word for word in stems if word not in words.keys and word not in words.parting]
-    stems = plain or stems
+    content_stems = [
+        word for word in stems if word not in words.identifiers and word not in words.separators
+    ]
+    stems = content_stems or stems
     if not stems:
         return ""
-    return stems[-1] if language in words.last else stems[0]
+    return stems[-1] if language in words.head_final_languages else stems[0]
 
 
-def kinds_of_names(names: Iterable[tuple[str, str]]) -> Kinds:
-    """Return the kinds that (name, language) pairs tell of."""
-    return frozenset().union(*(kinds_of_word(head_of(text, code)) for text, code in names))
+def get_name_kinds(names: Iterable[tuple[str, str]]) -> Kinds:
+    """Return the kinds that the heads of (name, language) pairs indicate."""
+    return frozenset().union(*(get_word_kinds(find_head(text, code)) for text, code in names))
 
 
-def signs_in(stems: frozenset[str]) -> Kinds:
-    """Return the kinds of things that have a predicate with some words in its names."""
-    signs = kind_words().signs
-    return frozenset(kind for kind, listed in signs.items() if any(one <= stems for one in listed))
+def find_kind_signs(stems: frozenset[str]) -> Kinds:
+    """Return the kinds of things that have a predicate with these words in its names."""
+    signs = load_kind_words().signs
+    return frozenset(
+        kind
+        for kind, word_sets in signs.items()
+        if any(word_set <= stems for word_set in word_sets)
+    )

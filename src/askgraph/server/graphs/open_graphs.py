@@ -15,7 +15,7 @@ from askgraph.answers.verbalize.phrases import phrases_in
 from askgraph.endpoint.oxigraph import keep_awake
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.descriptions import Description
+from askgraph.graph.descriptions import DatasetDescription
 from askgraph.graph.examples import QueryExample
 from askgraph.graph.glossary import Glossary
 from askgraph.server.auth import Principal
@@ -292,9 +292,11 @@ class Summaries:
         except SetupError:
             profile = None
         try:
-            told = next(iter(kept_descriptions(self._workspace.description(name))), Description(""))
+            told = next(
+                iter(kept_descriptions(self._workspace.description(name))), DatasetDescription("")
+            )
         except SetupError:
-            told = Description("")
+            told = DatasetDescription("")
         own = best_label(profile.described, [language]) if profile else None
         return GraphSummary(
             name=name,

@@ -17,7 +17,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import IO
 
-from askgraph.atomic_files import locked
+from askgraph.atomic_files import lock_file
 from askgraph.errors import SetupError
 from askgraph.server.problems import TooLarge
 from askgraph.sparql.rdf_files import FORMATS, check_elements
@@ -140,7 +140,7 @@ def clear_graph(workspace: Workspace, name: str, job: str) -> None:
     """
     folder, data = workspace.folder, workspace.data(name)
     uploads = upload_folder(folder, job)
-    with locked(folder / "uploads" / ".locks" / name):
+    with lock_file(folder / "uploads" / ".locks" / name):
         there = workspace.graphs().get(name)
         if there is not None and uploads_of(folder, there) == uploads:
             workspace.remove(name)

@@ -22,7 +22,7 @@ from typing import Any, TextIO
 from pydantic import BaseModel, Field
 
 from askgraph import errors
-from askgraph.atomic_files import locked
+from askgraph.atomic_files import lock_file
 from askgraph.errors import AskgraphError, ServiceError, SetupError, TimedOut
 from askgraph.server.graphs.uploads import check_files
 from askgraph.server.problems import TooLarge
@@ -178,7 +178,7 @@ def _add(task: Mapping[str, Any], replies: TextIO) -> dict[str, object]:
     files = [Path(source) for source in sources if not is_url(source)]
     tell("checking files", 0, None)
     check_files(files, most=task["unpacked"])
-    with locked(workspace.folder / "uploads" / ".locks" / name):
+    with lock_file(workspace.folder / "uploads" / ".locks" / name):
         profile = workspace.add(name, sources, settings=task["settings"], progress=tell)
         profile = workspace.grow(name, progress=tell) if workspace.unasked(name) else profile
     return {

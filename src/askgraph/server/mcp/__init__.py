@@ -28,8 +28,8 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from askgraph.graph.profile import ClassProfile, PredicateProfile
-from askgraph.graph.shape_texts import document
-from askgraph.graph.shapes import known_shape
+from askgraph.graph.shape_texts import format_document
+from askgraph.graph.shapes import build_shape
 from askgraph.server.mcp.access import (
     CALLER,
     Access,
@@ -111,10 +111,10 @@ async def _prefixes(graph: str) -> str:
 async def _shapes(graph: str) -> str:
     known = await _known(graph)
     profile = known.profile
-    shapes = [known_shape(profile, one.iri) for one in profile.classes[:_SHAPES]]
+    shapes = [build_shape(profile, one.iri) for one in profile.classes[:_SHAPES]]
     terms: list[ClassProfile | PredicateProfile] = [*profile.classes, *profile.predicates]
     labels = {one.iri: label_of(one.names, one.iri, "en") for one in terms}
-    return document((one for one in shapes if one.lines), known.prefixes, labels=labels)
+    return format_document((one for one in shapes if one.lines), known.prefixes, labels=labels)
 
 
 _ADDRESS = "askgraph://graphs/{graph}/"

@@ -23,8 +23,8 @@ from askgraph import plugins
 from askgraph.errors import AskgraphError, SetupError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.profile import Profile
-from askgraph.methods import searches
-from askgraph.methods.tools import Context, Limits
+from askgraph.methods import can_search_indices
+from askgraph.methods.tools import Context, ToolLimits
 from askgraph.server.auth import Scope
 from askgraph.server.runs import LANGUAGE_TAG, RunRequest
 from askgraph.sparql.prefixes import PrefixMap, best_label, words_of_local_name
@@ -48,7 +48,7 @@ Language = Annotated[
 FOLLOWING = 3.0
 """Seconds for the questions that may follow an answer."""
 _CLASSES = 100
-_LIMITS = Limits(rows=30, triples=20, clip=200)
+_LIMITS = ToolLimits(rows=30, triples=20, clip=200)
 
 
 class Access(Protocol):
@@ -202,7 +202,7 @@ class LocalAccess:
 
     def method_names(self) -> Sequence[str]:
         """Return all methods."""
-        return [name.replace("_", "-") for name in plugins.names("method")]
+        return [name.replace("_", "-") for name in plugins.list_names("method")]
 
     async def known(self, name: str) -> Known:
         """Return what is known of a graph, without opening it."""
@@ -216,7 +216,9 @@ class LocalAccess:
     async def steps(self, asked: RunRequest) -> AsyncGenerator[Step, None]:
         """Ask a question in this process."""
         method = asked.made(self._workspace, self._models)
-        graphs = [await self._opened(name, searched=searches(method)) for name in asked.graphs]
+        graphs = [
+            await self._opened(name, searched=can_search_indices(method)) for name in asked.graphs
+        ]
         steps = steps_of(asked.question, method, graphs, timeout=self._timeout)
         async with aclosing(steps):
             async for step in steps:
@@ -227,7 +229,7 @@ class LocalAccess:
         if not isinstance(outcome, Answer):
             return ()
         method = await asyncio.to_thread(self._workspace.method)
-        graph = await self._opened(outcome.graph, searched=searches(method))
+        graph = await self._opened(outcome.graph, searched=can_search_indices(method))
         return await following(asked, outcome, method, graph, seconds=FOLLOWING)
 
     async def aclose(self) -> None:

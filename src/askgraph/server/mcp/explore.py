@@ -17,19 +17,19 @@ from askgraph.answers.validation.validate import validated
 from askgraph.answers.verbalize import iris_of, labels_of, read_for_graph
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import random_examples, similar_examples
-from askgraph.graph.literals import resource_term
-from askgraph.graph.shapes import Shape, ShapeLine, shape_at
+from askgraph.graph.examples import rank_examples, sample_examples
+from askgraph.graph.literals import parse_resource_term
+from askgraph.graph.shapes import Shape, ShapeLine, load_shape
 from askgraph.index import Hit as IndexHit
 from askgraph.index import Resource
 from askgraph.methods.tools import Context
-from askgraph.methods.tools.candidates import BestCandidates, RunCandidate, best_candidates
+from askgraph.methods.tools.candidates import BestCandidates, CandidateResult, find_best_candidates
 from askgraph.methods.tools.describe import describe as describe_in
-from askgraph.methods.tools.hits import Found, entity_lines, property_lines
+from askgraph.methods.tools.hits import SearchHit, format_entities, format_properties
 from askgraph.methods.tools.overview import shape_of
-from askgraph.methods.tools.query_run import executed
-from askgraph.methods.tools.rendering import Writer, clipped, labels_in
-from askgraph.search.decide import left_out
+from askgraph.methods.tools.query_run import execute_query
+from askgraph.methods.tools.rendering import TermWriter, clip_text, fetch_labels
+from askgraph.search.decide import find_omitted_words
 from askgraph.server.mcp.access import (
     GraphName,
     Language,
@@ -106,8 +106,8 @@ async def search(
     """Find things, classes, properties or values by name, with what the graph says of each."""
     async with graph_context(graph, text=query, language=language) as context:
         found = await asyncio.to_thread(_found, context.graph, query, kind, limit)
-        known = [Found(resource_term(one.item.iri), one.item, one.name) for one in found]
-        told = await (property_lines if kind == "property" else entity_lines)(context, known)
+        known = [SearchHit(parse_resource_term(one.item.iri), one.item, one.name) for one in found]
+        told = await (format_properties if kind == "property" else format_entities)(context, known)
         return Hits(
             graph=context.graph.name,
             hits=[_hit(one, context.graph) for one in found],
@@ -126,7 +126,7 @@ async def describe(
         # The description begins with the IRI, shortened.
         short, _, _ = told.text.partition("\n")[0].partition(" ")
         full = next(iri for iri in told.seen if context.graph.prefixes.shorten(iri) == short)
-        labels = await labels_in(context, [full])
+        labels = await fetch_labels(context, [full])
         return Described(graph=context.graph.name, iri=full, label=labels.get(full), text=told.text)
 
 
@@ -141,13 +141,13 @@ async def examples(
     async with graph_context(graph, text=question or "") as context:
         every = context.graph.examples
         if question:
-            near = await asyncio.to_thread(similar_examples, question, every, limit=limit)
+            near = await asyncio.to_thread(rank_examples, question, every, limit=limit)
         else:
-            near = [(one, -1.0) for one in random_examples("", every, limit=limit)]
+            near = [(one, -1.0) for one in sample_examples("", every, limit=limit)]
         told = [
             Example(
-                question=clipped(one.question, 500),
-                query=clipped(one.query, _QUERY),
+                question=clip_text(one.question, 500),
+                query=clip_text(one.query, _QUERY),
                 origin=one.origin,
                 similarity=round(score, 3) if score >= 0 else None,
             )
@@ -168,10 +168,10 @@ def _found(graph: KnowledgeGraph, text: str, kind: Kind, limit: int) -> list[Ind
 def _hit(hit: IndexHit[Resource], graph: KnowledgeGraph) -> Hit:
     iri = hit.item.iri
     return Hit(
-        iri=clipped(iri, 2 * _NAME) if iri.startswith('"') else iri,
-        name=clipped(iri, _NAME) if iri.startswith('"') else graph.prefixes.shorten(iri),
-        label=clipped(hit.item.label, _NAME),
-        matched=clipped(hit.name or hit.item.label, _NAME),
+        iri=clip_text(iri, 2 * _NAME) if iri.startswith('"') else iri,
+        name=clip_text(iri, _NAME) if iri.startswith('"') else graph.prefixes.shorten(iri),
+        label=clip_text(hit.item.label, _NAME),
+        matched=clip_text(hit.name or hit.item.label, _NAME),
     )
 
 
@@ -191,32 +191,32 @@ async def shapes(
 async def _shape(context: Context, name: str) -> ShapeOfClass:
     graph = context.graph
     iri = (await shape_of(context, name)).seen[0]  # says what is wrong with a name
-    shape = await shape_at(
+    shape = await load_shape(
         iri, graph.profile, graph.endpoint, arrays=graph.arrays, timeout=context.limits.timeout
     )
     lines = shape.lines[:_LINES]
     predicates = [line.predicate for line in lines]
     examples = [line.example.value for line in lines if isinstance(line.example, NamedNode)]
-    writer = await Writer.knowing(context, [iri, *predicates, *examples])
+    writer = await TermWriter.from_iris(context, [iri, *predicates, *examples])
     return ShapeOfClass(
-        cls=writer.short(iri),
+        cls=writer.write_short(iri),
         label=writer.labels.get(iri),
         instances=shape.instances,
         properties=[_property(line, shape, writer) for line in lines],
     )
 
 
-def _property(line: ShapeLine, shape: Shape, writer: Writer) -> Property:
-    share = shape.share(line)
+def _property(line: ShapeLine, shape: Shape, writer: TermWriter) -> Property:
+    share = shape.get_share(line)
     known = isinstance(line.example, NamedNode | RdfLiteral)
     return Property(
-        predicate=writer.short(line.predicate),
+        predicate=writer.write_short(line.predicate),
         label=writer.labels.get(line.predicate),
         inverse=line.inverse,
         share=None if share is None else round(share, 3),
         triples=line.triples,
-        kinds=[writer.short(kind) for kind in line.kinds],
-        example=writer.term(line.example) if known else None,
+        kinds=[writer.write_short(kind) for kind in line.kinds],
+        example=writer.write_term(line.example) if known else None,
     )
 
 
@@ -238,7 +238,7 @@ async def propose_queries(
 ) -> Candidates:
     """Get queries that may answer a question, with their results. Asks no language model."""
     async with graph_context(graph, text=question, language=language) as context:
-        found = await best_candidates(context, question)
+        found = await find_best_candidates(context, question)
         shown = [row for one in found.candidates for row in one.result.rows[:_PREVIEW]]
         iris = [*iris_in(shown), *(iri for one in found.candidates for iri in iris_of(one.query))]
         labels = await labels_of(iris, context.graph, [context.language, "en"])
@@ -303,11 +303,11 @@ async def execute(
     reason for it. At most 1,000 rows are taken.
     """
     async with graph_context(graph, language=language, scope="query") as context:
-        found = await executed(context, query, rows=_TAKEN)
+        found = await execute_query(context, query, rows=_TAKEN)
         if isinstance(found, Observation):
             raise QueryError(found.text)
         notes = [*found.notes, *([found.remark.text] if found.remark.text else [])]
-        ran = found.ran
+        ran = found.query_run
         given = ran.result.table if isinstance(ran.result, GraphResult) else ran.result
         result = SelectResult((), ()) if isinstance(given, bool) else given
         shown = cells(result.rows, limit)
@@ -327,7 +327,7 @@ async def execute(
 
 
 def _candidate(
-    one: RunCandidate, found: BestCandidates, labels: dict[str, str], context: Context
+    one: CandidateResult, found: BestCandidates, labels: dict[str, str], context: Context
 ) -> Candidate:
     return Candidate(
         words=read_for_graph(one.query, labels, context.graph, context.language),
@@ -336,5 +336,7 @@ def _candidate(
         rows=cells(one.result.rows, _PREVIEW),
         total=1 if one.boolean is not None else len(one.result.rows),
         boolean=one.boolean,
-        unused_words=list(left_out(found.proposal, one.cluster.best, read=True)),
+        unused_words=list(
+            find_omitted_words(found.proposal, one.cluster.best, is_query_shown=True)
+        ),
     )

@@ -15,7 +15,7 @@ from askgraph.endpoint.http import HttpEndpoint
 from askgraph.endpoint.public_only import Guard
 from askgraph.errors import NotPublic, ServiceError, SetupError, Unreachable
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.glossary import Entry, Glossary, entry_of
+from askgraph.graph.glossary import Glossary, GlossaryEntry, parse_entry
 from askgraph.server.graphs.jobs import JobView, NewGraph
 from askgraph.server.graphs.open_graphs import GraphSummary
 from askgraph.server.graphs.uploads import Sent, store_files, upload_folder
@@ -334,7 +334,7 @@ async def teach(
 ) -> GlossaryView:
     """Teach a graph what words mean, and return all that was taught of it."""
     hub.graphs.settings(graph, caller)
-    entries = [entry_of(one.model_dump(), "the glossary") for one in body.entries]
+    entries = [parse_entry(one.model_dump(), "the glossary") for one in body.entries]
     workspace = hub.workspace
     await asyncio.to_thread(workspace.teach, graph, *entries, instructions=body.instructions)
     async with hub.graphs.lease(graph, caller) as opened:
@@ -361,7 +361,7 @@ async def _glossary(graph: KnowledgeGraph, language: str) -> GlossaryView:
     iris = {iri for one in known.entries for iri in one.means}
     labels = await labels_of(sorted(iris), graph, [language])
 
-    def view(entry: Entry) -> EntryView:
+    def view(entry: GlossaryEntry) -> EntryView:
         means = [
             MeaningView(iri=iri, label=labels.get(iri) or words_of_local_name(iri))
             for iri in entry.means

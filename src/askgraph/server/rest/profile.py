@@ -19,7 +19,7 @@ from askgraph.answers.resource import (
 )
 from askgraph.answers.verbalize import labels_of
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, picture_of
+from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile, build_schema_diagram
 from askgraph.index import Hit, Resource
 from askgraph.index.completion import completions
 from askgraph.index.names import Kind
@@ -240,7 +240,7 @@ def _cell(term: Term, labels: Mapping[str, str]) -> Cell:
 
 
 def _picture(known: Profile, language: str) -> PictureView:
-    drawn = picture_of(known)
+    drawn = build_schema_diagram(known)
     terms: list[ClassProfile | PredicateProfile] = [*drawn.classes, *known.predicates]
     named = {one.iri: label_of(one, language) for one in terms}
 

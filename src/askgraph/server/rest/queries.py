@@ -19,7 +19,7 @@ from askgraph.answers.validation.graph_knowledge import graph_knowledge
 from askgraph.answers.validation.validate import SURE, validated
 from askgraph.answers.verbalize import labels_of
 from askgraph.errors import QueryError
-from askgraph.search.link import also_meant
+from askgraph.search.link import find_alternative_targets
 from askgraph.search.pipeline import link_to_graph
 from askgraph.search.tokenize import tokenize
 from askgraph.server.hub import Asker, HubDep
@@ -378,7 +378,7 @@ async def parts(graph: GraphName, body: PartsBody, hub: HubDep, caller: Asker) -
             if body.question:
                 linked = await link_to_graph(tokenize(body.question, body.language), opened)
                 iris = [part.term.value for part in back.parts if isinstance(part.term, NamedNode)]
-                meant = {iri: also_meant(linked, iri) for iri in iris}
+                meant = {iri: find_alternative_targets(linked, iri) for iri in iris}
             others = await alternatives(
                 asked.text,
                 back.parts[:_MOST],

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from askgraph import plugins
 from askgraph.errors import SetupError
-from askgraph.methods import PRESETS, converses, help_of, preset_settings
+from askgraph.methods import PRESETS, can_follow_up, get_preset_settings, parse_setting_help
 from askgraph.server.auth.identify import credentials_of
 from askgraph.server.hub import Asker, Caller, Hub, HubDep, caller_of
 from askgraph.server.problems import Missing, Problem, problem_response
@@ -90,11 +90,11 @@ def _view(hub: Hub, name: str, cost: Cost | None) -> MethodView:
     try:
         plugin = plugins.load("method", name)
         made = hub.workspace.method(name, models=hub.models)
-        talks, missing = converses(made), getattr(made, "missing", "") or None
+        talks, missing = can_follow_up(made), getattr(made, "missing", "") or None
     except SetupError as error:
         missing = " ".join(str(error).split())
-    paper: dict[str, Any] = {"preset": PRESETS[1], **preset_settings(plugin, PRESETS[1])}
-    help_texts = help_of(plugin) if plugin else {}
+    paper: dict[str, Any] = {"preset": PRESETS[1], **get_preset_settings(plugin, PRESETS[1])}
+    help_texts = parse_setting_help(plugin) if plugin else {}
     settings = [
         SettingView(
             name=key,

@@ -458,7 +458,7 @@ def check_question(question: str) -> None:
 
 def method_names(settings: ServeSettings) -> list[str]:
     """Return the methods that callers may choose, as they are written: `graph-search`."""
-    known = [name.replace("_", "-") for name in plugins.names("method")]
+    known = [name.replace("_", "-") for name in plugins.list_names("method")]
     if not settings.methods:
         return known
     wanted = [name.replace("_", "-") for name in settings.methods]

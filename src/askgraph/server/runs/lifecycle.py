@@ -29,7 +29,7 @@ from typing import Any
 from askgraph import plugins
 from askgraph.errors import AskgraphError, ServiceError, SetupError
 from askgraph.index.names import tokens
-from askgraph.search.tokenize.word_lists import detected_language
+from askgraph.search.tokenize.word_lists import detect_language
 from askgraph.server.auth import ANONYMOUS, Principal, TooMany
 from askgraph.server.graphs.open_graphs import OpenGraphs
 from askgraph.server.problems import Missing, Problem, problem_of
@@ -174,7 +174,7 @@ class RunRecords:
             {
                 **vars(row),
                 "session": row.session or "",
-                "language": row.language or detected_language(tokens(row.question)),
+                "language": row.language or detect_language(tokens(row.question)),
                 "before": [{"question": one.question} for one in before],
                 "feedback": vars(said[0]) if said else None,
                 "verified": not ends and bool(await self.store.verified_of([row.id])),

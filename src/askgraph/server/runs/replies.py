@@ -16,8 +16,8 @@ from askgraph.answers import AnswerBuilder, chosen_answer
 from askgraph.endpoint import Counted, run
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.examples import outcome_of
-from askgraph.methods import searches
+from askgraph.graph.examples import digest_result
+from askgraph.methods import can_search_indices
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Hub
 from askgraph.server.problems import Failed, Problem
@@ -201,7 +201,9 @@ async def suggest_following(
     if not isinstance(outcome, Answer):
         return ()
     method = await asyncio.to_thread(hub.workspace.method)
-    async with hub.graphs.lease(outcome.graph, caller, searched=searches(method)) as graph:
+    async with hub.graphs.lease(
+        outcome.graph, caller, searched=can_search_indices(method)
+    ) as graph:
         return await following(
             asked,
             outcome,
@@ -308,7 +310,7 @@ async def confirm_answer(hub: Hub, id: str, query: str | None, caller: Principal
             timeout=hub.settings.query_timeout,
             limit=hub.settings.max_rows,
         )
-        outcome = outcome_of(result)
+        outcome = digest_result(result)
         verified = Verified(
             new_id(),
             graph,

@@ -29,7 +29,7 @@ from typing import Any
 
 from askgraph import plugins
 from askgraph.errors import AskgraphError, ServiceError, SetupError
-from askgraph.methods import searches
+from askgraph.methods import can_search_indices
 from askgraph.server.graphs.open_graphs import GraphPool, VerifiedAnswers
 from askgraph.server.runs import RunRequest
 from askgraph.server.settings import ServeSettings
@@ -83,7 +83,9 @@ class Answering:
         async with AsyncExitStack() as held:
             lent = (
                 self._pool.lease(
-                    name, job.verified.get(name, VerifiedAnswers()), searched=searches(method)
+                    name,
+                    job.verified.get(name, VerifiedAnswers()),
+                    searched=can_search_indices(method),
                 )
                 for name in dict.fromkeys(asked.graphs)
             )

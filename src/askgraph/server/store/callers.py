@@ -25,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 
-from askgraph.graph.examples import plain_question
+from askgraph.graph.examples import normalize_question
 from askgraph.server.auth import OwnLimits
 from askgraph.server.store.database import Area, pack, row_as, values_of
 from askgraph.server.store.tables import (
@@ -152,7 +152,7 @@ class CallerStore(Area):
 
     async def put_verified(self, one: Verified) -> None:
         """Keep a verified answer, in place of its owner's for the same question on the graph."""
-        plain = plain_question(one.question)
+        plain = normalize_question(one.question)
         language = one.language or ""
         values = values_of(one, verified, plain=plain, language=language)
         same = delete(verified).where(

@@ -1,4 +1,4 @@
-"""The veil over a graph: a model sees all, the schema with masked values, or the schema alone."""
+"""Mask a graph: a model sees everything, the schema with masked values, or only the schema."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,237 +9,267 @@ from itertools import chain
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
-from askgraph.graph import KnowledgeGraph, service_iri
-from askgraph.graph.names import schema_names
+from askgraph.graph import KnowledgeGraph, get_service_iri
+from askgraph.graph.names import iterate_schema_names
 from askgraph.index.names import stem, tokens
-from askgraph.methods.tools.masking.placeholders import Guard, Hidden, masked_query
-from askgraph.methods.tools.masking.question import Stretch, stretches
-from askgraph.methods.tools.term_text import STANDARD, expanded_name
+from askgraph.methods.tools.masking.placeholders import PlaceholderTable, TextMasker, mask_query
+from askgraph.methods.tools.masking.question import TermSpan, find_term_spans
+from askgraph.methods.tools.term_text import STANDARD_NAMESPACES, expand_name
 from askgraph.search.link import LinkedQuestion
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
 
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
-_CHANGES = re.compile(r" Rows with a change: [^\n]*")
-_ROWS = re.compile(r"\d[\d,]* rows")
-_AGAIN = re.compile(r"(hidden:\w+)(?:[\s,]+\1)+(?!\w)")
+_CHANGED_ROW_COUNTS = re.compile(r" Rows with a change: [^\n]*")
+_ROW_COUNT = re.compile(r"\d[\d,]* rows")
+_REPEATED_PLACEHOLDER = re.compile(r"(hidden:\w+)(?:[\s,]+\1)+(?!\w)")
 
-_CHARACTERS = (
+_PROPERTY_CHARACTERISTICS = (
     "Functional InverseFunctional Transitive Symmetric Asymmetric Reflexive Irreflexive Ontology "
     "Deprecated"
 ).split()
-_SPECIAL = tuple(f"{v.OWL}{character}Property" for character in _CHARACTERS)
-_KINDS = (*v.CLASS_TYPES, *v.PROPERTY_TYPES, *_SPECIAL)
-_MOST = 2_000  # with more, the terms that are declared are what the graph is about
+_SPECIAL_PROPERTY_TYPES = tuple(
+    f"{v.OWL}{character}Property" for character in _PROPERTY_CHARACTERISTICS
+)
+_DECLARATION_TYPES = (*v.CLASS_TYPES, *v.PROPERTY_TYPES, *_SPECIAL_PROPERTY_TYPES)
+_MAX_DECLARED_TERMS = 2_000  # with more, the terms that are declared are what the graph is about
 
 
 @dataclass(eq=False)
-class Veil:
-    """Puts placeholders for things and literals of graphs, for one question, and terms for them.
+class TermMasker:
+    """Replaces entities and literals of graphs by placeholders, for one question, and back.
 
-    Classes, predicates and the terms of standard vocabularies stay as they are. `hidden:e3` stands
-    for a thing, `hidden:v2` for a literal; the same one in all graphs of the question. One veil is
-    for all contexts of a question. Without `rows` no rows are shown, nor how many there are.
-    `strange` are IRIs that no graph holds: a model made them up, and may read of them. `used` are
-    the IRIs that words of the question are taken for, before others of the same name.
+    Classes, predicates and terms of standard vocabularies stay visible. `hidden:e3` stands for an
+    entity, `hidden:v2` for a literal, the same in all graphs and contexts of a question. Without
+    `shows_rows`, neither rows nor their number are shown. `invented_iris` are IRIs that no graph
+    contains: the model that made them up may read them. `preferred_iris` win over other terms with
+    the same name when words of the question are resolved.
     """
 
     graphs: tuple[KnowledgeGraph, ...]
-    linked: tuple[LinkedQuestion, ...]
-    rows: bool = True
-    hidden: Hidden = field(default_factory=Hidden)
-    strange: set[str] = field(default_factory=set)
-    used: tuple[str, ...] = ()
+    linked_questions: tuple[LinkedQuestion, ...]
+    shows_rows: bool = True
+    placeholders: PlaceholderTable = field(default_factory=PlaceholderTable)
+    invented_iris: set[str] = field(default_factory=set)
+    preferred_iris: tuple[str, ...] = ()
 
     @classmethod
-    def of(
+    def from_links(
         cls,
-        linked: Sequence[tuple[KnowledgeGraph, LinkedQuestion]],
+        linked_graphs: Sequence[tuple[KnowledgeGraph, LinkedQuestion]],
         *,
-        sees: str = "masked",
-        used: Sequence[str] = (),
-    ) -> "Veil":
-        """Return the veil of a question that was linked to graphs, for what a model `sees`."""
-        graphs, links = zip(*linked, strict=True)
-        return cls(tuple(graphs), tuple(links), rows=sees == "masked", used=tuple(used))
+        visibility: str = "masked",
+        preferred_iris: Sequence[str] = (),
+    ) -> "TermMasker":
+        """Create the masker of a question that was linked to graphs."""
+        graphs, links = zip(*linked_graphs, strict=True)
+        return cls(
+            tuple(graphs),
+            tuple(links),
+            shows_rows=visibility == "masked",
+            preferred_iris=tuple(preferred_iris),
+        )
 
-    def shows(self, iri: str) -> bool:
-        """Return whether an IRI is of the schema, or names a graph."""
-        return iri in self._schema or iri in self.strange or iri.startswith(STANDARD)
+    def is_visible(self, iri: str) -> bool:
+        """Return whether an IRI belongs to the schema or identifies a graph."""
+        return (
+            iri in self._schema_iris
+            or iri in self.invented_iris
+            or iri.startswith(STANDARD_NAMESPACES)
+        )
 
-    def iri(self, iri: str) -> str:
-        """Return the placeholder of a thing."""
-        return self.hidden.placeholder(NamedNode(iri))
+    def mask_iri(self, iri: str) -> str:
+        """Return the placeholder of an entity."""
+        return self.placeholders.assign_placeholder(NamedNode(iri))
 
-    def literal(self, literal: Literal, prefixes: PrefixMap) -> str:
-        """Return the placeholder of a literal with its language or datatype."""
-        return self.hidden.typed(literal, prefixes, like=self._numbers.get(literal.value))
+    def mask_literal(self, literal: Literal, prefixes: PrefixMap) -> str:
+        """Return the placeholder of a literal, with its language or datatype."""
+        return self.placeholders.assign_typed_placeholder(
+            literal, prefixes, same_text_literal=self._literals_by_text.get(literal.value)
+        )
 
-    def question(self) -> str:
-        """Return the question with placeholders for all that names things and values.
+    def mask_question(self) -> str:
+        """Return the question with placeholders for all names of entities and values.
 
-        Of a question that is too long to be read whole, what was read.
-        Behind a literal stands what it is: `hidden:v1 (a number)`.
+        If the question was too long to be tokenized completely, only the tokenized part. A literal
+        is followed by its kind: `hidden:v1 (a number)`.
         """
-        reading, text, end = self.linked[0].reading, "", 0
-        for one in self._stretches:
-            first, last = reading.tokens[one.first], reading.tokens[one.last]
-            start, until = one.span or (first.start, last.end)
-            kind = f" ({one.kind})" if one.kind else ""
-            text += reading.text[end:start] + self.hidden.placeholder(one.term) + kind
-            end = until
-        rest = reading.text[end : reading.tokens[-1].end if reading.cut else None]
-        return self.checked(text + rest)
+        reading, text, end = self.linked_questions[0].reading, "", 0
+        for span in self._spans:
+            first, last = reading.tokens[span.first], reading.tokens[span.last]
+            start, stop = span.text_range or (first.start, last.end)
+            kind = f" ({span.kind})" if span.kind else ""
+            text += reading.text[end:start] + self.placeholders.assign_placeholder(span.term) + kind
+            end = stop
+        tail = reading.text[end : reading.tokens[-1].end if reading.is_truncated else None]
+        return self.mask_text(text + tail)
 
-    def words(self, text: str) -> str:
-        """Return words of the question with placeholders for what names things and values."""
-        named: dict[str, str] = {}
-        for one in self._stretches:
-            for token in self.linked[0].reading.tokens[one.first : one.last + 1]:
-                named.setdefault(token.text, self.hidden.placeholder(one.term))
-        put = _WORD.sub(lambda found: named.get(found[0], found[0]), text)
-        return self.checked(_AGAIN.sub(r"\1", put))
+    def mask_words(self, text: str) -> str:
+        """Return words of the question with placeholders for names of entities and values."""
+        placeholder_by_word: dict[str, str] = {}
+        for span in self._spans:
+            for token in self.linked_questions[0].reading.tokens[span.first : span.last + 1]:
+                placeholder_by_word.setdefault(
+                    token.text, self.placeholders.assign_placeholder(span.term)
+                )
+        masked_text = _WORD.sub(lambda match: placeholder_by_word.get(match[0], match[0]), text)
+        return self.mask_text(_REPEATED_PLACEHOLDER.sub(r"\1", masked_text))
 
-    def query(self, query: str) -> str:
-        """Return a query with placeholders for its constants, without its comments."""
-        return self._query(query, self.shows)
+    def mask_query(self, query: str) -> str:
+        """Return a query with placeholders for its constants, without comments."""
+        return self._mask_query(query, self.is_visible)
 
-    def unveiled(self, query: str) -> str:
-        """Return a query that a model wrote with the terms in place of their placeholders.
+    def unmask_query(self, query: str) -> str:
+        """Return a query of the model with its placeholders replaced by terms.
 
-        It is the query itself, not JSON that holds one. Raises `QueryError` for a placeholder that
-        stands for nothing.
+        The text must be the query itself, not JSON that contains one.
+
+        Raises:
+            QueryError: a placeholder is unknown.
         """
-        return self.hidden.in_query(query)
+        return self.placeholders.unmask_query(query)
 
-    def in_words(self, text: str) -> str:
-        """Return what a model says in words with names and values in place of placeholders.
+    def unmask_text(self, text: str) -> str:
+        """Return a text of the model with its placeholders replaced by names and values.
 
-        One that stands for nothing becomes "something".
+        An unknown placeholder becomes "something".
         """
-        return self.hidden.in_words(text)
+        return self.placeholders.unmask_text(text)
 
-    def checked(self, text: str) -> str:
-        """Return a text as it may be sent: what it still says of things and values is masked.
+    def mask_text(self, text: str) -> str:
+        """Mask the names of entities and the values that remain in a text, before it is sent.
 
-        Names are found by the names of the graphs, word for word and of any length, in scripts
-        without spaces also within a word; literals if they are short or
-        were hidden before. Numbers of fewer than four digits stay: they may be counts.
+        Names match whole words, and in scripts without spaces also parts of words; literals match
+        if they are short or were masked before. Numbers of fewer than four digits stay: they may be
+        counts.
         """
-        return self._guard.masked(text)
+        return self._text_masker.mask(text)
 
-    def explained(self, query: str, text: str) -> str:
-        """Return what is said about a query, no constant of the query in it.
+    def mask_explanation(self, query: str, text: str) -> str:
+        """Mask an explanation of a query, including all constants of the query.
 
-        IRIs in it that no graph holds stay. Nor is it said how many rows there are if none are
-        shown.
+        IRIs in it that no graph contains stay. Numbers of rows are removed if rows are not shown.
         """
-        self._query(query, self._shows_author)
-        told = text if self.rows else _ROWS.sub("several rows", _CHANGES.sub("", text))
-        return self._guard.masked(told, counts=False)
+        self._mask_query(query, self._is_visible_to_author)
+        visible_text = (
+            text
+            if self.shows_rows
+            else _ROW_COUNT.sub("several rows", _CHANGED_ROW_COUNTS.sub("", text))
+        )
+        return self._text_masker.mask(visible_text, counts=False)
 
-    def _masked(self, term: NamedNode | Literal) -> str:
+    def _mask_term(self, term: NamedNode | Literal) -> str:
         if isinstance(term, Literal) and term.datatype.value not in v.NUMERIC_DATATYPES:
-            return self.literal(term, self.graphs[0].prefixes)
-        return self.hidden.placeholder(term)
+            return self.mask_literal(term, self.graphs[0].prefixes)
+        return self.placeholders.assign_placeholder(term)
 
-    def _query(self, query: str, shows: Callable[[str], bool]) -> str:
-        return masked_query(
-            query, self._expanded, shows=shows, mask=self._masked, numbers=self._numbers
+    def _mask_query(self, query: str, is_visible: Callable[[str], bool]) -> str:
+        return mask_query(
+            query,
+            self._expand_name,
+            is_visible=is_visible,
+            mask=self._mask_term,
+            numbers=self._literals_by_text,
         )
 
-    def _shows_author(self, iri: str) -> bool:
-        """Whether an IRI may be seen by the model that wrote it: also if surely no graph has it."""
+    def _is_visible_to_author(self, iri: str) -> bool:
+        """Return whether the author of an IRI may see it: visible, or certainly in no graph."""
         arrays = [graph.arrays for graph in self.graphs]
-        if all(one and one.complete and one.terms.iri(iri) is None for one in arrays) and not (
-            self.hidden.holds(NamedNode(iri))
-        ):
-            self.strange.add(iri)
-        return self.shows(iri)
+        if all(
+            graph_arrays and graph_arrays.complete and graph_arrays.terms.find_iri(iri) is None
+            for graph_arrays in arrays
+        ) and not (self.placeholders.has_placeholder(NamedNode(iri))):
+            self.invented_iris.add(iri)
+        return self.is_visible(iri)
 
-    def _expanded(self, name: str) -> str | None:
-        """The IRI of a prefixed name by the prefixes of the first graph that has it."""
-        known = (expanded_name(name, graph.prefixes) for graph in self.graphs)
-        return next((iri for iri in known if iri), None)
+    def _expand_name(self, name: str) -> str | None:
+        """Return the IRI of a prefixed name, from the first graph that knows the prefix."""
+        expansions = (expand_name(name, graph.prefixes) for graph in self.graphs)
+        return next((iri for iri in expansions if iri), None)
 
     @cached_property
-    def _stretches(self) -> tuple[Stretch, ...]:
-        found = stretches(
-            list(zip(self.graphs, self.linked, strict=True)),
-            expand=self._expanded,
-            shows=self.shows,
-            spoken=self._spoken,
-            used=self.used,
+    def _spans(self) -> tuple[TermSpan, ...]:
+        spans = find_term_spans(
+            list(zip(self.graphs, self.linked_questions, strict=True)),
+            expand=self._expand_name,
+            is_visible=self.is_visible,
+            schema_stems=self._schema_stems,
+            preferred_iris=self.preferred_iris,
         )
-        reading = self.linked[0].reading
-        for one in found:
-            if isinstance(one.term, NamedNode):
-                start, end = reading.tokens[one.first].start, reading.tokens[one.last].end
-                self.hidden.names.setdefault(one.term.value, reading.text[start:end])
-        return found
+        reading = self.linked_questions[0].reading
+        for span in spans:
+            if isinstance(span.term, NamedNode):
+                start, end = reading.tokens[span.first].start, reading.tokens[span.last].end
+                self.placeholders.names.setdefault(span.term.value, reading.text[start:end])
+        return spans
 
     @cached_property
-    def _numbers(self) -> dict[str, Literal]:
-        """The numbers and times of the question, by how they are written."""
+    def _literals_by_text(self) -> dict[str, Literal]:
+        """Literals of the question by their text."""
         return {
-            one.term.value: one.term for one in self._stretches if isinstance(one.term, Literal)
+            span.term.value: span.term for span in self._spans if isinstance(span.term, Literal)
         }
 
     @cached_property
-    def _schema(self) -> frozenset[str]:
-        """Classes, predicates and datatypes, and what stands for graphs and for namespaces."""
-        found: set[str] = set()
+    def _schema_iris(self) -> frozenset[str]:
+        """IRIs of classes, predicates, datatypes, graphs and namespaces."""
+        iris: set[str] = set()
         for graph in self.graphs:
             profile = graph.profile
-            found.update(c.iri for c in profile.classes)
-            found.update(p.iri for p in profile.predicates)
-            found.update(kind for p in profile.predicates for kind, _ in p.datatypes)
-            found.update(graph.prefixes.namespaces.values(), declared(graph))
-            found |= {service_iri(graph), f"askgraph:{graph.name}"}
-        return frozenset(found)
+            iris.update(c.iri for c in profile.classes)
+            iris.update(p.iri for p in profile.predicates)
+            iris.update(kind for p in profile.predicates for kind, _ in p.datatypes)
+            iris.update(graph.prefixes.namespaces.values(), list_declared_terms(graph))
+            iris |= {get_service_iri(graph), f"askgraph:{graph.name}"}
+        return frozenset(iris)
 
     @cached_property
-    def _spoken(self) -> frozenset[str]:
-        """The stems of all words that the schema says: names, readable parts of IRIs, prefixes."""
-        texts = [words_of_local_name(iri) for iri in self._schema]
+    def _schema_stems(self) -> frozenset[str]:
+        """Stems of all words in the schema: names, readable parts of IRIs, prefixes."""
+        texts = [words_of_local_name(iri) for iri in self._schema_iris]
         for graph in self.graphs:
             texts += [graph.name, *graph.prefixes.namespaces]
-            texts += [name.text for name in schema_names(graph.profile)]
-            texts += chain.from_iterable(declared(graph).values())
+            texts += [name.text for name in iterate_schema_names(graph.profile)]
+            texts += chain.from_iterable(list_declared_terms(graph).values())
         return frozenset(stem(word) for text in texts for word in tokens(text))
 
     @cached_property
-    def _guard(self) -> Guard:
-        return Guard(
+    def _text_masker(self) -> TextMasker:
+        return TextMasker(
             tuple(graph.names for graph in self.graphs),
-            self._spoken,
-            frozenset(word for linked in self.linked for word in linked.reading.words.stop),
-            self._expanded,
-            self.shows,
-            self.hidden,
+            self._schema_stems,
+            frozenset(
+                word
+                for linked in self.linked_questions
+                for word in linked.reading.word_list.stop_words
+            ),
+            self._expand_name,
+            self.is_visible,
+            self.placeholders,
         )
 
 
-def declared(graph: KnowledgeGraph) -> Mapping[str, Sequence[str]]:
-    """Return the labels of each class and property that a graph here declares as one.
+def list_declared_terms(graph: KnowledgeGraph) -> Mapping[str, Sequence[str]]:
+    """Return the labels of each class and property that a local graph declares.
 
-    Nothing if there are more than 2,000: such a graph is a terminology, whose classes are its
-    things.
+    The result is empty above 2,000: such a graph is a terminology, whose classes are its entities.
     """
     arrays = graph.arrays
-    typed = None if arrays is None else arrays.number(v.RDF_TYPE)
-    if arrays is None or typed is None:
+    type_predicate = None if arrays is None else arrays.get_predicate_number(v.RDF_TYPE)
+    if arrays is None or type_predicate is None:
         return {}
     terms = arrays.terms
-    kinds = [at for kind in _KINDS if (at := terms.iri(kind)) is not None]
-    nodes = arrays.step(np.array(sorted(kinds), dtype=np.int32), typed, inverse=True)
-    if len(nodes) > _MOST:
+    kinds = [at for kind in _DECLARATION_TYPES if (at := terms.find_iri(kind)) is not None]
+    nodes = arrays.step(np.array(sorted(kinds), dtype=np.int32), type_predicate, inverse=True)
+    if len(nodes) > _MAX_DECLARED_TERMS:
         return {}
-    naming = [at for iri in v.LABEL_PREDICATES if (at := arrays.number(iri)) is not None]
+    label_predicates = [
+        at for iri in v.LABEL_PREDICATES if (at := arrays.get_predicate_number(iri)) is not None
+    ]
     return {
-        terms.value(node): [
-            terms.value(label)
-            for number in naming
+        terms.get_value(node): [
+            terms.get_value(label)
+            for number in label_predicates
             for label in arrays.step(np.array([node], dtype=np.int32), number).tolist()
             if terms.is_literal(label)
         ]

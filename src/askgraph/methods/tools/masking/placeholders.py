@@ -1,8 +1,8 @@
-"""Placeholders for terms that a model may not see: put into queries and texts, and taken out again.
+"""Placeholders for terms that a model may not see: put into queries and texts, and removed again.
 
-`hidden:e3` is the third thing, `hidden:v2` the second literal of a question. Both are prefixed
-names, so that they can stand in a query wherever a term can. The guard has the last look at a text
-before it is sent: names and values that it still says are masked.
+`hidden:e3` is the third entity, `hidden:v2` the second literal of a question. Both are prefixed
+names, so that a query can use them in place of any term. `TextMasker` is the last step before a
+text is sent: it masks the names and values that remain.
 """
 
 import re
@@ -12,76 +12,89 @@ from dataclasses import dataclass, field
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.errors import QueryError
-from askgraph.graph.literals import resource_term
+from askgraph.graph.literals import parse_resource_term
 from askgraph.index.names import Kind, NameIndex, folded, phrases, stem
-from askgraph.methods.tools.masking.question import NAMED, iri_in
-from askgraph.methods.tools.term_text import expanded_name, unescaped_text
+from askgraph.methods.tools.masking.question import IRI_PATTERN, parse_iri
+from askgraph.methods.tools.term_text import expand_name, unescape
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.lexer import Token, lexed, number_type, without_comments
 from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
 
 PLACEHOLDER = re.compile(r"(?<!\w)hidden:[ev]\d+(?!\d)", re.IGNORECASE | re.ASCII)
 
-_IN_WORDS = re.compile(r"hidden:(?:[ev]\d+|\w*)", re.IGNORECASE | re.ASCII)
-_DECLARED = re.compile(r"\bPREFIX\s+hidden:\s*<[^<>]*>\s*", re.IGNORECASE)
-_SUFFIX = re.compile(r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^(?:<[^<>\s]*>|[\w-]*:[\w.-]*\w)")
-_BARE = {
+_PLACEHOLDER_LIKE = re.compile(r"hidden:(?:[ev]\d+|\w*)", re.IGNORECASE | re.ASCII)
+_PREFIX_DECLARATION = re.compile(r"\bPREFIX\s+hidden:\s*<[^<>]*>\s*", re.IGNORECASE)
+_LITERAL_SUFFIX = re.compile(r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^(?:<[^<>\s]*>|[\w-]*:[\w.-]*\w)")
+_BARE_LITERALS = {
     v.XSD_INTEGER: re.compile(r"[+-]?\d+"),
     v.XSD_DECIMAL: re.compile(r"[+-]?\d*\.\d+"),
     v.XSD_BOOLEAN: re.compile(r"true|false"),
 }
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_BEFORE_TEXT = frozenset("(,=<>")  # marks after which a string is compared, rather than linked to
-_KEPT_BEHIND = frozenset({"SERVICE", "SILENT", "GRAPH", "FROM", "NAMED", "BASE"})
-_SAYS_HOW_MANY = frozenset({"LIMIT", "OFFSET"})
+_COMPARISON_MARKS = frozenset(
+    "(,=<>"
+)  # marks after which a string is compared, rather than linked to
+_VISIBLE_AFTER = frozenset({"SERVICE", "SILENT", "GRAPH", "FROM", "NAMED", "BASE"})
+_LIMIT_KEYWORDS = frozenset({"LIMIT", "OFFSET"})
 
 
 @dataclass(eq=False)
-class Hidden:
-    """Numbers terms as they come; the same term always has the same placeholder.
+class PlaceholderTable:
+    """Numbers terms in order of appearance; a term always has the same placeholder.
 
-    `names` are words that name things, for if a query wants a text.
+    `names` are words by entity, for queries that compare a text.
     """
 
     names: dict[str, str] = field(default_factory=dict)
     _placeholders: dict[NamedNode | Literal, str] = field(default_factory=dict)
     _terms: dict[str, NamedNode | Literal] = field(default_factory=dict)
-    _things: int = 0
+    _entity_count: int = 0
 
-    def placeholder(self, term: NamedNode | Literal) -> str:
-        """Return the placeholder of a term, without its datatype or language."""
+    def assign_placeholder(self, term: NamedNode | Literal) -> str:
+        """Return the placeholder of a term, without datatype or language; create it if needed."""
         if term not in self._placeholders:
-            thing = isinstance(term, NamedNode)
-            self._things += thing
-            number = self._things if thing else len(self._terms) - self._things + 1
-            name = f"hidden:{'e' if thing else 'v'}{number}"
+            is_entity = isinstance(term, NamedNode)
+            self._entity_count += is_entity
+            number = self._entity_count if is_entity else len(self._terms) - self._entity_count + 1
+            name = f"hidden:{'e' if is_entity else 'v'}{number}"
             self._placeholders[term] = name
             self._terms[name] = term
         return self._placeholders[term]
 
-    def holds(self, term: NamedNode | Literal) -> bool:
+    def has_placeholder(self, term: NamedNode | Literal) -> bool:
         """Return whether a term has a placeholder."""
         return term in self._placeholders
 
-    def typed(self, literal: Literal, prefixes: PrefixMap, *, like: Literal | None = None) -> str:
-        """Return the placeholder of a literal with its language, or its datatype if not a text.
+    def assign_typed_placeholder(
+        self, literal: Literal, prefixes: PrefixMap, *, same_text_literal: Literal | None = None
+    ) -> str:
+        """Return the placeholder of a literal with its language, or its datatype if not a string.
 
-        With a datatype the placeholder may be that of another literal that is written `like` it.
+        With a datatype, the placeholder may be that of `same_text_literal`, if its text is the
+        same.
         """
         datatype = literal.datatype.value
         if literal.language:
-            return f"{self.placeholder(literal)}@{literal.language}"
+            return f"{self.assign_placeholder(literal)}@{literal.language}"
         if datatype == v.XSD_STRING:
-            return self.placeholder(literal)
-        alike = literal if like is None or like.value != literal.value else like
-        return f"{self.placeholder(alike)}^^{prefixes.shorten(datatype)}"
+            return self.assign_placeholder(literal)
+        target = (
+            literal
+            if same_text_literal is None or same_text_literal.value != literal.value
+            else same_text_literal
+        )
+        return f"{self.assign_placeholder(target)}^^{prefixes.shorten(datatype)}"
 
-    def literals(self) -> Iterator[Literal]:
-        """All literals that have a placeholder."""
+    def list_literals(self) -> Iterator[Literal]:
+        """Yield all literals with a placeholder."""
         yield from (term for term in self._terms.values() if isinstance(term, Literal))
 
-    def term(self, placeholder: str) -> NamedNode | Literal:
-        """Return what a placeholder stands for; `QueryError` where it stands for nothing."""
+    def get_term(self, placeholder: str) -> NamedNode | Literal:
+        """Return the term of a placeholder.
+
+        Raises:
+            QueryError: the placeholder is unknown.
+        """
         if placeholder.lower() not in self._terms:
             raise QueryError(
                 f"{placeholder!r} stands for nothing: use the placeholders that are shown, as they "
@@ -89,53 +102,59 @@ class Hidden:
             )
         return self._terms[placeholder.lower()]
 
-    def in_query(self, query: str) -> str:
-        """Return a query with the terms in place of their placeholders, without comments.
+    def unmask_query(self, query: str) -> str:
+        """Return a query with its placeholders replaced by terms, without comments.
 
-        A type or language that is written behind a placeholder holds. Within quotes a literal is
-        its text; a thing is its name if a text is compared, else its IRI. Raises `QueryError`
-        for what begins like a placeholder and is none.
+        A datatype or language after a placeholder wins. In quotes, a literal is replaced by its
+        text; an entity by its name if the query compares a text, else by its IRI.
+
+        Raises:
+            QueryError: a placeholder is unknown or malformed.
         """
-        query = _DECLARED.sub("", without_comments(query))
+        query = _PREFIX_DECLARATION.sub("", without_comments(query))
         pieces, at, before = list[str](), 0, ""
         for token in lexed(query).all:
             if token.start < at:
                 continue  # the type behind a placeholder
             end = token.start + len(token.text)
             if "hidden:" in token.text.lower() and token.kind in ("pname", "iri", "string"):
-                put, end = self._put(token, query, end, before)
-                pieces += [query[at : token.start], put]
+                replacement, end = self._replace_token(token, query, end, before)
+                pieces += [query[at : token.start], replacement]
                 at = end
             before = token.text
         return "".join(pieces) + query[at:]
 
-    def in_words(self, text: str) -> str:
-        """Return a text for people with names and values in place of placeholders.
+    def unmask_text(self, text: str) -> str:
+        """Return a text for people with its placeholders replaced by names and values.
 
-        One that stands for nothing becomes "something".
+        An unknown placeholder becomes "something".
         """
-        return _IN_WORDS.sub(lambda found: self._words(self._terms.get(found[0].lower())), text)
+        return _PLACEHOLDER_LIKE.sub(
+            lambda match: self._to_words(self._terms.get(match[0].lower())), text
+        )
 
-    def _put(self, token: Token, query: str, end: int, before: str) -> tuple[str, int]:
-        """What stands for a token, and where the query goes on behind it."""
+    def _replace_token(self, token: Token, query: str, end: int, before: str) -> tuple[str, int]:
+        """Return the replacement of a token, and the position where the query continues."""
         if "hidden:" in PLACEHOLDER.sub("", token.text).lower():
-            self.term(token.text)
+            self.get_term(token.text)
         if token.kind == "pname":
-            term, suffix = self.term(token.text), _SUFFIX.match(query, end)
+            term, suffix = self.get_term(token.text), _LITERAL_SUFFIX.match(query, end)
             if suffix and isinstance(term, Literal):
-                return f'"{_escaped(term.value)}"{suffix[0]}', suffix.end()
-            return _written(term), end
+                return f'"{_escape(term.value)}"{suffix[0]}', suffix.end()
+            return _serialize_term(term), end
         if token.kind == "iri":
-            *_, found = PLACEHOLDER.finditer(token.text)
-            return _written(self.term(found[0])), end
-        inside = token.text.strip("\"'")
-        if PLACEHOLDER.fullmatch(inside) and before[-1:] not in _BEFORE_TEXT:
-            term = self.term(inside)
+            *_, match = PLACEHOLDER.finditer(token.text)
+            return _serialize_term(self.get_term(match[0])), end
+        quoted_text = token.text.strip("\"'")
+        if PLACEHOLDER.fullmatch(quoted_text) and before[-1:] not in _COMPARISON_MARKS:
+            term = self.get_term(quoted_text)
             if isinstance(term, NamedNode):
-                return _written(term), end
-        return PLACEHOLDER.sub(lambda f: _escaped(self._words(self.term(f[0]))), token.text), end
+                return _serialize_term(term), end
+        return PLACEHOLDER.sub(
+            lambda text_match: _escape(self._to_words(self.get_term(text_match[0]))), token.text
+        ), end
 
-    def _words(self, term: NamedNode | Literal | None) -> str:
+    def _to_words(self, term: NamedNode | Literal | None) -> str:
         if term is None:
             return "something"
         if isinstance(term, Literal):
@@ -143,86 +162,91 @@ class Hidden:
         return self.names.get(term.value) or words_of_local_name(term.value) or term.value
 
 
-def _written(term: NamedNode | Literal) -> str:
-    """A term as a query has it; plain numbers can stand behind LIMIT, too."""
+def _serialize_term(term: NamedNode | Literal) -> str:
+    """Return a term as SPARQL; plain numbers stay bare so that they can follow LIMIT."""
     if isinstance(term, Literal):
-        bare = _BARE.get(term.datatype.value)
-        if bare and bare.fullmatch(term.value):
+        bare_pattern = _BARE_LITERALS.get(term.datatype.value)
+        if bare_pattern and bare_pattern.fullmatch(term.value):
             return term.value
     return str(term)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(_ESCAPES.get(character, character) for character in text)
 
 
-def masked_query(
+def mask_query(
     query: str,
     expand: Callable[[str], str | None],
     *,
-    shows: Callable[[str], bool],
+    is_visible: Callable[[str], bool],
     mask: Callable[[NamedNode | Literal], str],
     numbers: Mapping[str, Literal],
 ) -> str:
-    """Return a query in which `mask` stands for each thing and literal, comments left out.
+    """Replace the entities and literals of a query by placeholders, and remove comments.
 
-    `expand` gives the IRI of a prefixed name whose prefix the query does not declare, `shows` says
-    which IRIs stay. Behind LIMIT and OFFSET only the `numbers` of the question are masked.
+    Args:
+        expand: returns the IRI of a prefixed name whose prefix the query does not declare.
+        is_visible: returns whether an IRI stays.
+        mask: returns the placeholder of a term.
+        numbers: the numbers of the question; after LIMIT and OFFSET only these are masked.
     """
     query = without_comments(query)
-    listed = lexed(query).given
-    own = PrefixMap(
+    tokens = lexed(query).given
+    query_prefixes = PrefixMap(
         {
             name.text.removesuffix(":"): iri.text[1:-1]
-            for word, name, iri in zip(listed, listed[1:], listed[2:], strict=False)
+            for word, name, iri in zip(tokens, tokens[1:], tokens[2:], strict=False)
             if word.text.upper() == "PREFIX" and name.text.endswith(":") and iri.kind == "iri"
         }
     )
 
-    def expanded(name: str) -> str | None:
-        declared = name.partition(":")[0] in own.own
-        return expanded_name(name, own) if declared else expand(name)
+    def expand_prefixed(name: str) -> str | None:
+        is_declared = name.partition(":")[0] in query_prefixes.own
+        return expand_name(name, query_prefixes) if is_declared else expand(name)
 
     pieces, at = list[str](), 0
-    for start, end, term in _constants(listed, expanded, numbers):
-        if PLACEHOLDER.search(term.value) or (isinstance(term, NamedNode) and shows(term.value)):
+    for start, end, term in _find_constants(tokens, expand_prefixed, numbers):
+        if PLACEHOLDER.search(term.value) or (
+            isinstance(term, NamedNode) and is_visible(term.value)
+        ):
             continue
         pieces += [query[at:start], mask(term)]
         at = end
     return "".join([*pieces, query[at:]])
 
 
-def _constants(
-    listed: Sequence[Token],
+def _find_constants(
+    tokens: Sequence[Token],
     expand: Callable[[str], str | None],
     numbers: Mapping[str, Literal],
 ) -> Iterator[tuple[int, int, NamedNode | Literal]]:
-    """The terms of a query that may be hidden, and where each stands."""
-    for at, token in enumerate(listed):
-        before = listed[at - 1].text.upper() if at else ""
-        end = _end(token)
+    """Yield the terms of a query that may need masking, each with its start and end."""
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1].text.upper() if at else ""
+        end = _get_end(token)
         match token.kind:
             case "iri" | "pname":
-                if term := _thing(listed, at, expand):
+                if term := _find_iri(tokens, at, expand):
                     yield token.start, end, term
             case "number":
                 number = Literal(token.text, datatype=NamedNode(number_type(token.text)))
-                if before not in _SAYS_HOW_MANY:
+                if before not in _LIMIT_KEYWORDS:
                     yield token.start, end, numbers.get(token.text, number)
                 elif token.text in numbers:
                     yield token.start, end, numbers[token.text]
-            case "string" if not _of_the_language(listed, at):
-                yield token.start, *_literal(listed, at, expand)
+            case "string" if not _is_syntax_string(tokens, at):
+                yield token.start, *_parse_literal(tokens, at, expand)
 
 
-def _thing(
-    listed: Sequence[Token], at: int, expand: Callable[[str], str | None]
+def _find_iri(
+    tokens: Sequence[Token], at: int, expand: Callable[[str], str | None]
 ) -> NamedNode | None:
-    """The IRI at a token, unless it is a function's, a datatype's, a graph's or a prefix's."""
-    token = listed[at]
-    before = [one.text.upper() for one in listed[max(0, at - 2) : at]]
-    after = listed[at + 1].text if at + 1 < len(listed) else ""
-    if before[-1:] and (before[-1] in _KEPT_BEHIND or before[-1] == "PREFIX"):
+    """Return the IRI at a token, unless it is a function, datatype, graph or prefix."""
+    token = tokens[at]
+    before = [previous.text.upper() for previous in tokens[max(0, at - 2) : at]]
+    after = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    if before[-1:] and (before[-1] in _VISIBLE_AFTER or before[-1] == "PREFIX"):
         return None
     if before[-2:-1] == ["PREFIX"] or before[-1:] == ["^^"] or after == "(":
         return None
@@ -230,60 +254,62 @@ def _thing(
     return NamedNode(iri) if iri else None
 
 
-def _literal(
-    listed: Sequence[Token], at: int, expand: Callable[[str], str | None]
+def _parse_literal(
+    tokens: Sequence[Token], at: int, expand: Callable[[str], str | None]
 ) -> tuple[int, Literal]:
-    """Where the literal at a string ends, and what it is."""
-    token = listed[at]
+    """Return the end of the literal at a string, and the literal."""
+    token = tokens[at]
     size = 3 if token.text[:3] in ('"""', "'''") and len(token.text) >= 6 else 1
-    text = unescaped_text(token.text[size:-size])
-    match listed[at + 1 : at + 3]:
+    text = unescape(token.text[size:-size])
+    match tokens[at + 1 : at + 3]:
         case [Token(kind="language") as tag, *_]:
-            return _end(tag), Literal(text, language=tag.text[1:])
+            return _get_end(tag), Literal(text, language=tag.text[1:])
         case [Token(text="^^"), kind]:
             iri = kind.text[1:-1] if kind.kind == "iri" else expand(kind.text)
-            return _end(kind), Literal(text, datatype=NamedNode(iri or v.XSD_STRING))
+            return _get_end(kind), Literal(text, datatype=NamedNode(iri or v.XSD_STRING))
         case _:
-            return _end(token), Literal(text)
+            return _get_end(token), Literal(text)
 
 
-def _end(token: Token) -> int:
+def _get_end(token: Token) -> int:
     return token.start + len(token.text)
 
 
-def _of_the_language(listed: Sequence[Token], at: int) -> bool:
-    """Whether a string says how, not what: a language tag, a flag, a separator."""
-    text = listed[at].text.strip("\"'")
-    near = " ".join(one.text.upper() for one in listed[max(0, at - 6) : at + 6])
+def _is_syntax_string(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a string is syntax, not content: a language tag, a flag, a separator."""
+    text = tokens[at].text.strip("\"'")
+    surrounding_text = " ".join(
+        neighbour.text.upper() for neighbour in tokens[max(0, at - 6) : at + 6]
+    )
     if not any(character.isalnum() for character in text):
         return True
     if text == "i":
-        return "REGEX" in near or "REPLACE" in near
-    return len(text) <= 3 and text.isalpha() and "LANG" in near
+        return "REGEX" in surrounding_text or "REPLACE" in surrounding_text
+    return len(text) <= 3 and text.isalpha() and "LANG" in surrounding_text
 
 
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*", re.UNICODE)
 _UNSPACED = re.compile(r"[฀-໿က-႟ក-៿぀-ヿ㐀-鿿豈-﫿]+")  # scripts without spaces between words
-_OURS = frozenset(
+_TEMPLATE_WORDS = frozenset(
     "question questions answered before candidates perhaps named classes class properties property "
     "instances instance row rows column columns yes no true false not used label labels things "
     "number year years date month text value values inverse steps further".split()
 )
-"""Words that our own lines are made of: alone, they tell nothing of a graph."""
+"""Words of our own output: alone, they reveal nothing of a graph."""
 
 _KEYWORDS = frozenset(
     "SELECT ASK CONSTRUCT DESCRIBE DISTINCT REDUCED WHERE FILTER OPTIONAL UNION MINUS GRAPH "
     "SERVICE BIND VALUES ORDER GROUP BY HAVING LIMIT OFFSET ASC DESC COUNT SUM AVG MIN MAX SAMPLE "
     "EXISTS NOT IN AS STR LANG REGEX CONTAINS BOUND IF YEAR MONTH DAY PREFIX BASE FROM".split()
 )
-_GAP = 3  # characters between two words of one name
-_RUN = 30  # letters of a name that is looked for in a run
-_SHORT = 4  # digits of a number below which it may be a count of ours
+_MAX_GAP_CHARACTERS = 3  # characters between two words of one name
+_MAX_NAME_CHARACTERS = 30  # letters of a name that is looked for in a run
+_MIN_NUMBER_DIGITS = 4  # digits of a number below which it may be a count of ours
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """Words of a text that are masked: where they stand, and what they are."""
+class _MaskedRange:
+    """A range of a text that is masked, and its term."""
 
     start: int
     end: int
@@ -291,125 +317,160 @@ class _Piece:
 
 
 @dataclass(frozen=True)
-class Guard:
-    """Masks what texts still say of hidden terms; `spoken` are the stems of the schema's words.
+class TextMasker:
+    """Masks the hidden terms that remain in texts.
 
-    `expand` gives the IRI of a prefixed name, `shows` says which IRIs may be seen.
+    `schema_stems` are the stems of the schema's words. `expand` returns the IRI of a prefixed name,
+    `is_visible` whether an IRI may be seen.
     """
 
     indices: Sequence[NameIndex]
-    spoken: Container[str]
-    stop: Container[str]
+    schema_stems: Container[str]
+    stop_words: Container[str]
     expand: Callable[[str], str | None]
-    shows: Callable[[str], bool]
-    hidden: Hidden
+    is_visible: Callable[[str], bool]
+    placeholders: PlaceholderTable
 
-    def masked(self, text: str, *, counts: bool = True) -> str:
-        """Return a text with placeholders for the names of things and for values of the graphs.
+    def mask(self, text: str, *, counts: bool = True) -> str:
+        """Return a text with placeholders for names of entities and for values of the graphs.
 
-        Names are found word for word, short values too; long ones only if they were hidden before.
-        With `counts` it may hold numbers of our own, and one of fewer than four digits stays. Time
-        grows with the length of the text.
+        Names match whole words, and so do short values; long values match only if they were masked
+        before. With `counts`, the text may contain numbers of our own, so numbers of fewer than
+        four digits stay. The time is linear in the length of the text.
         """
-        kept = [found.span() for found in PLACEHOLDER.finditer(text)]
-        found: list[_Piece] = []
-        for named in NAMED.finditer(text):
-            kept.append(named.span())
-            iri = iri_in(named[0], self.expand)
-            if iri is not None and not PLACEHOLDER.search(named[0]) and not self.shows(iri):
-                found.append(_Piece(*named.span(), NamedNode(iri)))
-        for line in _lines(text, sorted(kept)):
-            found += self._said(line, counts=counts)
-        found += self._unspaced(text, [*kept, *((one.start, one.end) for one in found)])
+        protected_ranges = [ranges.span() for ranges in PLACEHOLDER.finditer(text)]
+        ranges: list[_MaskedRange] = []
+        for iri_match in IRI_PATTERN.finditer(text):
+            protected_ranges.append(iri_match.span())
+            iri = parse_iri(iri_match[0], self.expand)
+            if (
+                iri is not None
+                and not PLACEHOLDER.search(iri_match[0])
+                and not self.is_visible(iri)
+            ):
+                ranges.append(_MaskedRange(*iri_match.span(), NamedNode(iri)))
+        for line in _split_phrases(text, sorted(protected_ranges)):
+            ranges += self._find_names_and_values(line, counts=counts)
+        ranges += self._find_unspaced_names(
+            text,
+            [
+                *protected_ranges,
+                *((masked_range.start, masked_range.end) for masked_range in ranges),
+            ],
+        )
         pieces, at = list[str](), 0
-        for one in sorted(found, key=lambda piece: piece.start):
-            pieces += [text[at : one.start], self.hidden.placeholder(one.term)]
-            at = one.end
+        for masked_range in sorted(ranges, key=lambda piece: piece.start):
+            pieces += [
+                text[at : masked_range.start],
+                self.placeholders.assign_placeholder(masked_range.term),
+            ]
+            at = masked_range.end
         return "".join([*pieces, text[at:]])
 
-    def _unspaced(self, text: str, apart: Sequence[tuple[int, int]]) -> Iterator[_Piece]:
-        """Names within runs of scripts that do not part words, the longest at each place."""
-        covered = {at for start, end in apart for at in range(start, end)}
-        for run in _UNSPACED.finditer(text):
-            at = run.start()
-            while at < run.end():
-                most = min(run.end(), at + _RUN)
-                for end in range(most, at + 1, -1):
+    def _find_unspaced_names(
+        self, text: str, excluded_ranges: Sequence[tuple[int, int]]
+    ) -> Iterator[_MaskedRange]:
+        """Yield names within scripts without spaces between words, the longest at each position."""
+        excluded_positions = {at for start, end in excluded_ranges for at in range(start, end)}
+        for script_run in _UNSPACED.finditer(text):
+            at = script_run.start()
+            while at < script_run.end():
+                limit = min(script_run.end(), at + _MAX_NAME_CHARACTERS)
+                for end in range(limit, at + 1, -1):
                     word = folded(text[at:end])
-                    if covered & {at, end - 1} or stem(word) in self.spoken or word in self.stop:
+                    if (
+                        excluded_positions & {at, end - 1}
+                        or stem(word) in self.schema_stems
+                        or word in self.stop_words
+                    ):
                         continue
-                    term = next((term for _, last, term in self._names([word]) if last == 1), None)
+                    term = next(
+                        (term for _, last, term in self._find_names([word]) if last == 1), None
+                    )
                     if term is not None:
-                        yield _Piece(at, end, term)
+                        yield _MaskedRange(at, end, term)
                         at = end - 1
                         break
                 at += 1
 
-    def _said(self, line: Sequence[re.Match[str]], *, counts: bool) -> Iterator[_Piece]:
-        """The longest names and values, from the left, that do not overlap."""
-        words = [folded(found[0]) for found in line]
+    def _find_names_and_values(
+        self, line: Sequence[re.Match[str]], *, counts: bool
+    ) -> Iterator[_MaskedRange]:
+        """Yield the longest names and values, from the left, without overlaps."""
+        words = [folded(match[0]) for match in line]
         longest: dict[int, tuple[int, NamedNode | Literal]] = {}
-        for first, end, term in (*self._names(words), *self._values(words, counts=counts)):
-            if end > longest.get(first, (first,))[0] and not self._tells_nothing(line[first:end]):
+        for first, end, term in (
+            *self._find_names(words),
+            *self._find_values(words, counts=counts),
+        ):
+            if end > longest.get(first, (first,))[0] and not self._is_uninformative(
+                line[first:end]
+            ):
                 longest[first] = end, term
         at = 0
         for first, (end, term) in sorted(longest.items()):
             if first >= at:
-                yield _Piece(line[first].start(), line[end - 1].end(), term)
+                yield _MaskedRange(line[first].start(), line[end - 1].end(), term)
                 at = end
 
-    def _names(self, words: Sequence[str]) -> Iterator[tuple[int, int, NamedNode | Literal]]:
+    def _find_names(self, words: Sequence[str]) -> Iterator[tuple[int, int, NamedNode | Literal]]:
         for index in self.indices:
-            for one in phrases(words, index, inflected=True):
-                kinds = {name.kind: name for name in reversed(one.names)}
+            for phrase in phrases(words, index, inflected=True):
+                kinds = {name.kind: name for name in reversed(phrase.names)}
                 if Kind.CLASS in kinds or Kind.PREDICATE in kinds:
                     continue
-                term = resource_term(kinds[min(kinds)].target)
-                shown = isinstance(term, NamedNode) and self.shows(term.value)
-                if isinstance(term, NamedNode | Literal) and not shown:
-                    yield one.first, one.end, term
+                term = parse_resource_term(kinds[min(kinds)].target)
+                is_shown = isinstance(term, NamedNode) and self.is_visible(term.value)
+                if isinstance(term, NamedNode | Literal) and not is_shown:
+                    yield phrase.first, phrase.end, term
 
-    def _values(
+    def _find_values(
         self, words: Sequence[str], *, counts: bool
     ) -> Iterator[tuple[int, int, NamedNode | Literal]]:
-        """Literals that were hidden before, of whatever length."""
-        known: dict[str, list[tuple[tuple[str, ...], Literal]]] = {}  # by their first words
-        for literal in self.hidden.literals():
-            value = tuple(folded(found[0]) for found in _WORD.finditer(literal.value))
+        """Yield literals that were masked before, of any length."""
+        literals_by_word: dict[
+            str, list[tuple[tuple[str, ...], Literal]]
+        ] = {}  # by their first words
+        for literal in self.placeholders.list_literals():
+            value = tuple(folded(match[0]) for match in _WORD.finditer(literal.value))
             digits = "".join(value)
-            if value and not (counts and digits.isdecimal() and len(digits) < _SHORT):
-                known.setdefault(value[0], []).append((value, literal))
+            if value and not (counts and digits.isdecimal() and len(digits) < _MIN_NUMBER_DIGITS):
+                literals_by_word.setdefault(value[0], []).append((value, literal))
         for first, word in enumerate(words):
-            for value, literal in known.get(word, ()):
+            for value, literal in literals_by_word.get(word, ()):
                 if tuple(words[first : first + len(value)]) == value:
                     yield first, first + len(value), literal
 
-    def _tells_nothing(self, words: Sequence[re.Match[str]]) -> bool:
-        """Whether all words are the schema's, function words, or of SPARQL."""
-        alone = len(words) == 1 and (folded(words[0][0]) in _OURS or words[0][0] in _KEYWORDS)
-        return alone or all(
-            word in self.stop or stem(word) in self.spoken
-            for word in (folded(found[0]) for found in words)
+    def _is_uninformative(self, words: Sequence[re.Match[str]]) -> bool:
+        """Return whether all words belong to the schema, to SPARQL, or are stop words."""
+        is_single_common_word = len(words) == 1 and (
+            folded(words[0][0]) in _TEMPLATE_WORDS or words[0][0] in _KEYWORDS
+        )
+        return is_single_common_word or all(
+            word in self.stop_words or stem(word) in self.schema_stems
+            for word in (folded(match[0]) for match in words)
         )
 
 
-def _lines(text: str, apart: Sequence[tuple[int, int]]) -> Iterator[Sequence[re.Match[str]]]:
-    """Words that may be of one name: with little between them, and no end of a line.
+def _split_phrases(
+    text: str, excluded_ranges: Sequence[tuple[int, int]]
+) -> Iterator[Sequence[re.Match[str]]]:
+    """Yield runs of words that may form one name: small gaps, no line break.
 
-    None stands in one of the spans, which are sorted by their start.
+    Words within the excluded ranges, sorted by start, are skipped.
     """
     line: list[re.Match[str]] = []
     ends, at = 0, 0
-    for found in _WORD.finditer(text):
-        while at < len(apart) and apart[at][0] <= found.start():
-            ends = max(ends, apart[at][1])
+    for match in _WORD.finditer(text):
+        while at < len(excluded_ranges) and excluded_ranges[at][0] <= match.start():
+            ends = max(ends, excluded_ranges[at][1])
             at += 1
-        if found.start() < ends:
+        if match.start() < ends:
             continue
-        gap = text[line[-1].end() : found.start()] if line else ""
-        if line and (len(gap) > _GAP or "\n" in gap):
+        gap = text[line[-1].end() : match.start()] if line else ""
+        if line and (len(gap) > _MAX_GAP_CHARACTERS or "\n" in gap):
             yield line
             line = []
-        line.append(found)
+        line.append(match)
     if line:
         yield line

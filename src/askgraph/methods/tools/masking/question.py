@@ -1,6 +1,6 @@
-"""Words of a question that name things and values of a graph, and what each of them is.
+"""Words of a question that name entities and values of a graph, each with its term.
 
-IRIs, dates, times, numbers and codes that are written out are found without an index.
+IRIs, dates, times, numbers and codes in the text are found without an index.
 """
 
 import calendar
@@ -13,17 +13,17 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from askgraph.graph import KnowledgeGraph
-from askgraph.graph.literals import resource_term
+from askgraph.graph.literals import parse_resource_term
 from askgraph.index.names import Kind, Name, NameIndex, phrases
 from askgraph.search.link import LinkedQuestion
 from askgraph.search.tokenize import Quantity, TokenizedQuestion
 from askgraph.sparql import vocabulary as v
 
-NAMED = re.compile(
+IRI_PATTERN = re.compile(
     r"<[^<>\s\"{}|^`\\]+>|(?<!\w)(?:https?://|urn:)[^\s<>\"{}|^`\\]*[\w/#]"
     r"|(?<![\w:])[\w.-]*:[^\W_](?:(?:[\w:%.-]|\\[^\w\s])*(?:\w|\\[^\w\s]))?"
 )
-"""What may be an IRI: within angle brackets, in full or with a prefix."""
+"""Matches a possible IRI: in angle brackets, in full, or with a prefix."""
 
 _CODE = re.compile(
     r"(?<!\w)(?:[+\-−](?=\d))?[^\W_]*\d[^\W_]*(?:[-–./:,_][^\W_]*\d[^\W_]*)*", re.UNICODE
@@ -34,19 +34,21 @@ _MOMENT = re.compile(
     r"(?P<zone>Z|[+-]\d\d:\d\d)?(?!\w)"
 )
 _DAY_FIRST = re.compile(r"(?<!\w)(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\w)")
-_WITHIN = re.compile(r"\d+(?:st|nd|rd|th|er|e|ème|s)", re.IGNORECASE)
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|er|e|ème|s)", re.IGNORECASE)
 _CODE_SCORE = 0.95  # less than a whole name or a quantity of the same words
 _TENS = frozenset(range(20, 100, 10))
 _UNITS = frozenset(range(1, 10))
-_WHOLE = 0.9  # of a name, from which words are taken for it
-_FORM = 0.8  # from which a word is a form of a word of the schema
-_DAY_ONE = date(1970, 1, 1)
+_MIN_FULL_NAME_SCORE = 0.9  # of a name, from which words are taken for it
+_MIN_FORM_SCORE = 0.8  # from which a word is a form of a word of the schema
+_EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """The tokens from `first` to `last` of a question, and what they name; `kind` says it of a
-    literal in words. `span` is where it begins and ends in the text, if not with its tokens.
+class TermSpan:
+    """The tokens from `first` to `last` of a question, and the term that they name.
+
+    `kind` describes a literal in words. `text_range` is the range of characters in the text, if it
+    differs from that of the tokens.
     """
 
     first: int
@@ -54,184 +56,198 @@ class Stretch:
     term: NamedNode | Literal
     kind: str = ""
     score: float = 1.0
-    span: tuple[int, int] | None = None
+    text_range: tuple[int, int] | None = None
 
 
-def iri_in(written: str, expand: Callable[[str], str | None]) -> str | None:
-    """Return the IRI that a match of `NAMED` means; None if its prefix is not known."""
-    if written[0] == "<":
-        inside = written[1:-1]
-        return inside if ":" in inside else None
-    return written if written.startswith(("http", "urn:")) else expand(written)
+def parse_iri(text: str, expand: Callable[[str], str | None]) -> str | None:
+    """Return the IRI of a match of `IRI_PATTERN`; None if its prefix is unknown."""
+    if text[0] == "<":
+        iri = text[1:-1]
+        return iri if ":" in iri else None
+    return text if text.startswith(("http", "urn:")) else expand(text)
 
 
-def written_out(reading: TokenizedQuestion, expand: Callable[[str], str | None]) -> list[Stretch]:
-    """Return what can be nothing but an IRI, a moment, a day or a signed number, in order."""
-    found: list[Stretch] = []
-    taken: set[int] = set()
-    for span, term, kind in _terms(reading.text, expand):
-        at = _tokens_in(reading, *span)
-        if at and not taken & set(at):
-            taken |= set(at)
-            found.append(Stretch(at[0], at[-1], term, kind, span=span))
-    return sorted(found, key=lambda one: one.first)
+def find_explicit_terms(
+    reading: TokenizedQuestion, expand: Callable[[str], str | None]
+) -> list[TermSpan]:
+    """Return the terms that need no index: IRIs, timestamps, dates and signed numbers, in order."""
+    spans: list[TermSpan] = []
+    used_tokens: set[int] = set()
+    for text_range, term, kind in _parse_explicit_terms(reading.text, expand):
+        positions = _find_tokens(reading, *text_range)
+        if positions and not used_tokens & set(positions):
+            used_tokens |= set(positions)
+            spans.append(TermSpan(positions[0], positions[-1], term, kind, text_range=text_range))
+    return sorted(spans, key=lambda term_span: term_span.first)
 
 
-def codes(reading: TokenizedQuestion) -> Iterator[Stretch]:
-    """Yield the runs of letters and digits with a digit in them ("B747", "12/2004").
-
-    Ordinals ("3rd") are none.
-    """
-    for found in _CODE.finditer(reading.text):
-        at = _tokens_in(reading, *found.span())
-        if at and not _WITHIN.fullmatch(found[0]):
-            yield Stretch(at[0], at[-1], Literal(found[0]), "a text", _CODE_SCORE)
+def find_codes(reading: TokenizedQuestion) -> Iterator[TermSpan]:
+    """Yield the words with a digit in them ("B747", "12/2004"), except ordinals."""
+    for match in _CODE.finditer(reading.text):
+        positions = _find_tokens(reading, *match.span())
+        if positions and not _ORDINAL.fullmatch(match[0]):
+            yield TermSpan(positions[0], positions[-1], Literal(match[0]), "a text", _CODE_SCORE)
 
 
-def compounds(reading: TokenizedQuestion) -> tuple[Quantity, ...]:
+def merge_number_words(reading: TokenizedQuestion) -> tuple[Quantity, ...]:
     """Return the quantities of a question; tens and units in words are one ("thirty-four")."""
-    kept: list[Quantity] = []
+    quantities: list[Quantity] = []
     for units in reading.quantities:
-        tens = kept[-1] if kept else None
+        tens = quantities[-1] if quantities else None
         if (
             tens is not None
-            and (tens.spelled and units.spelled and tens.last + 1 == units.first)
+            and (tens.is_spelled and units.is_spelled and tens.last + 1 == units.first)
             and (tens.value in _TENS and units.value in _UNITS)
         ):
             text, value = f"{tens.text} {units.text}", tens.value + units.value
-            kept[-1] = Quantity(tens.first, units.last, text, value, spelled=True)
+            quantities[-1] = Quantity(tens.first, units.last, text, value, is_spelled=True)
         else:
-            kept.append(units)
-    return tuple(kept)
+            quantities.append(units)
+    return tuple(quantities)
 
 
-def _terms(
+def _parse_explicit_terms(
     text: str, expand: Callable[[str], str | None]
 ) -> Iterator[tuple[tuple[int, int], NamedNode | Literal, str]]:
-    for found in NAMED.finditer(text):
-        if iri := iri_in(found[0], expand):
-            yield found.span(), NamedNode(iri), ""
-    for found in _MOMENT.finditer(text):
-        zone = found["zone"] or ""
-        time = found["time"] if found["time"].count(":") == 2 else f"{found['time']}:00"
-        moment = f"{found['date']}T{time}{zone}"
-        yield found.span(), Literal(moment, datatype=NamedNode(v.XSD_DATE_TIME)), "a date and time"
-    for found in _DAY_FIRST.finditer(text):
-        day, month, year = map(int, found.groups())
+    for match in IRI_PATTERN.finditer(text):
+        if iri := parse_iri(match[0], expand):
+            yield match.span(), NamedNode(iri), ""
+    for match in _MOMENT.finditer(text):
+        zone = match["zone"] or ""
+        time = match["time"] if match["time"].count(":") == 2 else f"{match['time']}:00"
+        moment = f"{match['date']}T{time}{zone}"
+        yield match.span(), Literal(moment, datatype=NamedNode(v.XSD_DATE_TIME)), "a date and time"
+    for match in _DAY_FIRST.finditer(text):
+        day, month, year = map(int, match.groups())
         try:
             term = Literal(date(year, month, day).isoformat(), datatype=NamedNode(v.XSD_DATE))
         except ValueError:
             continue  # no day, but a code of its form
-        yield found.span(), term, "a date"
-    for found in _SIGNED.finditer(text):
-        number = found[0].replace("−", "-")
+        yield match.span(), term, "a date"
+    for match in _SIGNED.finditer(text):
+        number = match[0].replace("−", "-")
         kind = v.XSD_DECIMAL if "." in number else v.XSD_INTEGER
-        yield found.span(), Literal(number, datatype=NamedNode(kind)), "a number"
+        yield match.span(), Literal(number, datatype=NamedNode(kind)), "a number"
 
 
-def _tokens_in(reading: TokenizedQuestion, start: int, end: int) -> list[int]:
-    """The tokens that a stretch of the text touches."""
+def _find_tokens(reading: TokenizedQuestion, start: int, end: int) -> list[int]:
+    """Return the tokens that overlap a range of the text."""
     return [
         at for at, token in enumerate(reading.tokens) if token.start < end and token.end > start
     ]
 
 
-def stretches(
-    linked: Sequence[tuple[KnowledgeGraph, LinkedQuestion]],
+def find_term_spans(
+    linked_graphs: Sequence[tuple[KnowledgeGraph, LinkedQuestion]],
     *,
     expand: Callable[[str], str | None],
-    shows: Callable[[str], bool],
-    spoken: Container[str],
-    used: Sequence[str] = (),
-) -> tuple[Stretch, ...]:
-    """Return the words that name things and values of any of the graphs, none twice, in order.
+    is_visible: Callable[[str], bool],
+    schema_stems: Container[str],
+    preferred_iris: Sequence[str] = (),
+) -> tuple[TermSpan, ...]:
+    """Return the words that name entities and values of any graph, in order, without overlaps.
 
-    Loose links count, but not if words of the schema alone say it as well, and at their ends
-    not for words that a class or predicate explains. Of several things that the same words name it
-    is the first of those `used`, else the best. What is left of IRIs, codes and numbers, and words
-    of names, is a stretch too, unless `spoken` by the schema (stems). `expand` gives the IRI of a
-    prefixed name; what `shows` is of the schema.
+    Partial links count, unless the schema explains the same words as well; at their ends, words
+    that a class or predicate explains are dropped. If the same words name several entities, the
+    first of the preferred IRIs wins, else the best one. The remaining IRIs, codes, numbers and
+    words of names are spans too, unless they are words of the schema.
+
+    Args:
+        expand: returns the IRI of a prefixed name.
+        is_visible: returns whether an IRI belongs to the schema.
+        schema_stems: the stems of the schema's words.
     """
 
-    def hidden(found: Sequence[Stretch]) -> list[Stretch]:
+    def drop_visible(candidates: Sequence[TermSpan]) -> list[TermSpan]:
         return [
-            one for one in found if not (isinstance(one.term, NamedNode) and shows(one.term.value))
+            candidate
+            for candidate in candidates
+            if not (isinstance(candidate.term, NamedNode) and is_visible(candidate.term.value))
         ]
 
-    reading = linked[0][1].reading
-    whole = written_out(reading, expand)
-    taken = {at for one in whole for at in range(one.first, one.last + 1)}
-    found: list[Stretch] = []
-    plain = {at for at in range(len(reading.tokens)) if reading.is_stop(at)}
-    for graph, links in linked:
-        schema = links.of(Kind.CLASS, Kind.PREDICATE)
-        plain |= {at for link in schema if link.score >= _WHOLE for at in link.positions}
-        for link in links.of(Kind.ENTITY, Kind.VALUE):
+    reading = linked_graphs[0][1].reading
+    explicit_spans = find_explicit_terms(reading, expand)
+    used_tokens = {at for item in explicit_spans for at in range(item.first, item.last + 1)}
+    spans: list[TermSpan] = []
+    plain_tokens = {at for at in range(len(reading.tokens)) if reading.is_stop(at)}
+    for graph, links in linked_graphs:
+        schema = links.get_links(Kind.CLASS, Kind.PREDICATE)
+        plain_tokens |= {
+            at for link in schema if link.score >= _MIN_FULL_NAME_SCORE for at in link.positions
+        }
+        for link in links.get_links(Kind.ENTITY, Kind.VALUE):
             # Unless a class or predicate says as well what the words name.
             if not any(
-                set(link.positions) <= set(other.positions)
-                and other.score >= min(_WHOLE, link.score)
-                and (link.score < _WHOLE or other.score >= _WHOLE)
-                for other in schema
+                set(link.positions) <= set(schema_link.positions)
+                and schema_link.score >= min(_MIN_FULL_NAME_SCORE, link.score)
+                and (link.score < _MIN_FULL_NAME_SCORE or schema_link.score >= _MIN_FULL_NAME_SCORE)
+                for schema_link in schema
             ):
                 first, last = link.positions[0], link.positions[-1]
-                named = Name(link.name, link.target, link.kind)
-                found.append(_named(first, last, named, link.score))
-        found += _exact(links.reading, graph.names)
-    found = hidden(found)
-    found += [
-        Stretch(one.first, one.last, *_valued(one, reading))
-        for one in compounds(reading)
-        if not (one.spelled and one.value == 1)
+                name = Name(link.name, link.target, link.kind)
+                spans.append(_build_span(first, last, name, link.score))
+        spans += _find_exact_names(links.reading, graph.names)
+    spans = drop_visible(spans)
+    spans += [
+        TermSpan(item.first, item.last, *_to_literal(item, reading))
+        for item in merge_number_words(reading)
+        if not (item.is_spelled and item.value == 1)
     ]
-    found += codes(reading)
-    places = {iri: place for place, iri in reversed(list(enumerate(used)))}
-    told = sorted(found, key=lambda one: (places.get(one.term.value, len(places)), -one.score))
-    apart = [*hidden(whole), *_apart(told, plain, taken)]
-    apart += _left(
-        linked, {at for at, token in enumerate(reading.tokens) if token.stem in spoken}, taken
+    spans += find_codes(reading)
+    ranks = {iri: rank for rank, iri in reversed(list(enumerate(preferred_iris)))}
+    ranked_spans = sorted(
+        spans, key=lambda item: (ranks.get(item.term.value, len(ranks)), -item.score)
     )
-    return tuple(sorted(apart, key=lambda one: one.first))
+    result = [
+        *drop_visible(explicit_spans),
+        *_separate_spans(ranked_spans, plain_tokens, used_tokens),
+    ]
+    result += _find_leftover_words(
+        linked_graphs,
+        {at for at, token in enumerate(reading.tokens) if token.stem in schema_stems},
+        used_tokens,
+    )
+    return tuple(sorted(result, key=lambda item: item.first))
 
 
-def _exact(reading: TokenizedQuestion, index: NameIndex) -> Iterator[Stretch]:
-    """Words that are exactly a name or a value, whatever the links made of them."""
-    said = list(phrases([token.folded for token in reading.tokens], index))
+def _find_exact_names(reading: TokenizedQuestion, index: NameIndex) -> Iterator[TermSpan]:
+    """Yield words that are exactly a name or a value, whatever the links are."""
+    matches = list(phrases([token.folded for token in reading.tokens], index))
     schema = {
-        (one.first, one.end)
-        for one in said
-        if any(name.kind in (Kind.CLASS, Kind.PREDICATE) for name in one.names)
+        (match.first, match.end)
+        for match in matches
+        if any(name.kind in (Kind.CLASS, Kind.PREDICATE) for name in match.names)
     }
-    for one in said:
-        things = [name for name in one.names if name.kind in (Kind.ENTITY, Kind.VALUE)]
-        words = range(one.first, one.end)
-        if not things or (one.first, one.end) in schema or all(map(reading.is_stop, words)):
+    for match in matches:
+        term_names = [name for name in match.names if name.kind in (Kind.ENTITY, Kind.VALUE)]
+        words = range(match.first, match.end)
+        if not term_names or (match.first, match.end) in schema or all(map(reading.is_stop, words)):
             continue
-        for name in sorted(things, key=lambda name: name.kind):
-            yield _named(one.first, one.end - 1, name, 1.0)
+        for name in sorted(term_names, key=lambda name: name.kind):
+            yield _build_span(match.first, match.end - 1, name, 1.0)
 
 
-def _named(first: int, last: int, name: Name, score: float) -> Stretch:
-    term = resource_term(name.target)
+def _build_span(first: int, last: int, name: Name, score: float) -> TermSpan:
+    term = parse_resource_term(name.target)
     if isinstance(term, Literal):
-        return Stretch(first, last, term, "a text", score)
+        return TermSpan(first, last, term, "a text", score)
     assert isinstance(term, NamedNode)
-    return Stretch(first, last, term, "", score)
+    return TermSpan(first, last, term, "", score)
 
 
-def _valued(quantity: Quantity, reading: TokenizedQuestion) -> tuple[Literal, str]:
-    """The literal that a number or a time stands for, and what it is in words."""
+def _to_literal(quantity: Quantity, reading: TokenizedQuestion) -> tuple[Literal, str]:
+    """Return the literal of a number or a time, and its kind in words."""
     start, end = reading.tokens[quantity.first], reading.tokens[quantity.last]
-    written = reading.text[start.start : end.end]
+    original_text = reading.text[start.start : end.end]
     if quantity.value is not None:
         kind = "a year, or a number" if quantity.days else "a number"
-        whole = float(quantity.value).is_integer()
-        text = str(int(quantity.value)) if whole else repr(quantity.value)
-        datatype = v.XSD_INTEGER if whole else v.XSD_DECIMAL
+        is_integer = float(quantity.value).is_integer()
+        text = str(int(quantity.value)) if is_integer else repr(quantity.value)
+        datatype = v.XSD_INTEGER if is_integer else v.XSD_DECIMAL
         return Literal(text, datatype=NamedNode(datatype)), kind
     if quantity.days is None or min(quantity.days) < -719_162:
-        return Literal(written), "a text"
-    first, last = (_DAY_ONE + timedelta(days=day) for day in quantity.days)
+        return Literal(original_text), "a text"
+    first, last = (_EPOCH + timedelta(days=day) for day in quantity.days)
     if first == last:
         return Literal(first.isoformat(), datatype=NamedNode(v.XSD_DATE)), "a date"
     if (first.year, first.month) == (last.year, last.month):
@@ -242,46 +258,58 @@ def _valued(quantity: Quantity, reading: TokenizedQuestion) -> tuple[Literal, st
     return year, f"the first of {last.year - first.year + 1} years"
 
 
-def _apart(found: Sequence[Stretch], plain: Collection[int], taken: set[int]) -> Iterator[Stretch]:
-    """Each token in one stretch: whole names first, the longest first; of others what is left.
+def _separate_spans(
+    spans: Sequence[TermSpan], plain_tokens: Collection[int], used_tokens: set[int]
+) -> Iterator[TermSpan]:
+    """Yield spans without overlaps: full names first, the longest first; of others the rest.
 
-    Of a loose one the `plain` words at its ends stay. The same words stand for the first term.
-    What is yielded is added to `taken`.
+    `plain_tokens` at the ends of a partial span are dropped. The same words keep their first term.
+    The tokens of the spans are added to `used_tokens`.
     """
-    every: dict[tuple[int, int], Stretch] = {}
-    for one in found:
-        for piece in _within(one, range(one.first, one.last + 1), plain):
-            first = every.setdefault((piece.first, piece.last), piece)
+    span_by_tokens: dict[tuple[int, int], TermSpan] = {}
+    for span in spans:
+        for piece in _split_span(span, range(span.first, span.last + 1), plain_tokens):
+            first = span_by_tokens.setdefault((piece.first, piece.last), piece)
             best = max(first.score, piece.score)
-            every[piece.first, piece.last] = replace(first, score=best)
-    for one in sorted(every.values(), key=lambda s: (s.score < _WHOLE, s.first - s.last, -s.score)):
-        free = [at for at in range(one.first, one.last + 1) if at not in taken]
-        for piece in _within(one, free, plain):
-            taken.update(range(piece.first, piece.last + 1))
+            span_by_tokens[piece.first, piece.last] = replace(first, score=best)
+    for span in sorted(
+        span_by_tokens.values(),
+        key=lambda candidate: (
+            candidate.score < _MIN_FULL_NAME_SCORE,
+            candidate.first - candidate.last,
+            -candidate.score,
+        ),
+    ):
+        free_tokens = [at for at in range(span.first, span.last + 1) if at not in used_tokens]
+        for piece in _split_span(span, free_tokens, plain_tokens):
+            used_tokens.update(range(piece.first, piece.last + 1))
             yield piece
 
 
-def _left(
-    linked: Sequence[tuple[KnowledgeGraph, LinkedQuestion]],
-    spoken: Collection[int],
-    taken: Collection[int],
-) -> Iterator[Stretch]:
-    """Words that are not `taken` and stand in names of things or values, each run as one text.
+def _find_leftover_words(
+    linked_graphs: Sequence[tuple[KnowledgeGraph, LinkedQuestion]],
+    schema_tokens: Collection[int],
+    used_tokens: Collection[int],
+) -> Iterator[TermSpan]:
+    """Yield unused words that occur in names of entities or values, each run as one text.
 
-    Not those by which the language asks, compares and measures, nor forms of words of the schema.
+    Words by which the language asks, compares and measures are skipped, and so are forms of words
+    of the schema.
     """
-    reading = linked[0][1].reading
-    lists = reading.words
-    phrases_of = [*lists.asks.values(), *lists.operators.values()]
-    known = {word for listed in phrases_of for phrase in listed for word in phrase}
-    known |= {word for measure in lists.measures for word in measure.phrase}
-    known |= lists.ordinals.keys() | lists.clauses["restrict"]
+    reading = linked_graphs[0][1].reading
+    lists = reading.word_list
+    phrases_of = [*lists.question_words.values(), *lists.operators.values()]
+    question_words = {
+        word for phrases_of_kind in phrases_of for phrase in phrases_of_kind for word in phrase
+    }
+    question_words |= {word for measure in lists.measures for word in measure.phrase}
+    question_words |= lists.ordinals.keys() | lists.clauses["restrict"]
     forms = {
         at
-        for _, links in linked
-        for link in links.of(Kind.CLASS, Kind.PREDICATE)
+        for _, links in linked_graphs
+        for link in links.get_links(Kind.CLASS, Kind.PREDICATE)
         for at, quality in zip(link.positions, link.qualities, strict=True)
-        if quality > _FORM
+        if quality > _MIN_FORM_SCORE
     }
 
     def is_in_a_name(word: str, index: NameIndex) -> bool:
@@ -289,27 +317,33 @@ def _left(
         kinds = index.kinds[index.bearing(number)] if number is not None else np.zeros(0)
         return bool(((kinds == Kind.ENTITY) | (kinds == Kind.VALUE)).any())
 
-    free = [
+    free_tokens = [
         at
         for at, token in enumerate(reading.tokens)
-        if not (at in taken or at in spoken or at in forms or reading.is_stop(at))
-        and not (token.folded in known or token.stem in lists.naming)
-        and any(is_in_a_name(token.stem, graph.names) for graph, _ in linked)
+        if not (at in used_tokens or at in schema_tokens or at in forms or reading.is_stop(at))
+        and not (token.folded in question_words or token.stem in lists.naming)
+        and any(is_in_a_name(token.stem, graph.names) for graph, _ in linked_graphs)
     ]
-    for first, last in _runs(free):
+    for first, last in _find_runs(free_tokens):
         text = reading.text[reading.tokens[first].start : reading.tokens[last].end]
-        yield Stretch(first, last, Literal(text), "a text")
+        yield TermSpan(first, last, Literal(text), "a text")
 
 
-def _within(one: Stretch, free: Sequence[int], plain: Collection[int]) -> Iterator[Stretch]:
-    """The parts of a stretch that are free."""
-    for first, last in _runs(free):
-        telling = [at for at in range(first, last + 1) if at not in plain or one.score >= _WHOLE]
-        if telling:
-            yield replace(one, first=telling[0], last=telling[-1])
+def _split_span(
+    span: TermSpan, free_tokens: Sequence[int], plain_tokens: Collection[int]
+) -> Iterator[TermSpan]:
+    """Yield the parts of a span that are free."""
+    for first, last in _find_runs(free_tokens):
+        informative_tokens = [
+            at
+            for at in range(first, last + 1)
+            if at not in plain_tokens or span.score >= _MIN_FULL_NAME_SCORE
+        ]
+        if informative_tokens:
+            yield replace(span, first=informative_tokens[0], last=informative_tokens[-1])
 
 
-def _runs(positions: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _find_runs(positions: Sequence[int]) -> Iterator[tuple[int, int]]:
     start = None
     for at, position in enumerate(positions):
         start = position if start is None else start

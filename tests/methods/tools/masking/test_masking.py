@@ -11,10 +11,10 @@ from tests.odd_names import ODD
 
 from askgraph.errors import QueryError
 from askgraph.graph import KnowledgeGraph
-from askgraph.methods.tools import Context, Sees
-from askgraph.methods.tools.masking import Veil
-from askgraph.methods.tools.mentions import mentioned
-from askgraph.methods.tools.rendering import Writer, table
+from askgraph.methods.tools import Context, Visibility
+from askgraph.methods.tools.masking import TermMasker
+from askgraph.methods.tools.mentions import find_mentions
+from askgraph.methods.tools.rendering import TermWriter, render_table
 from askgraph.search.pipeline import link_text
 from askgraph.sparql import vocabulary as v
 from askgraph.sparql.results import SelectResult
@@ -29,12 +29,12 @@ PREFIXES = (
 )
 
 
-def veil_of(graph: KnowledgeGraph, asked: str = ASKED, sees: Sees = "masked") -> Veil:
-    return Veil.of([(graph, link_text(asked, "en", graph.names))], sees=sees)
+def veil_of(graph: KnowledgeGraph, asked: str = ASKED, sees: Visibility = "masked") -> TermMasker:
+    return TermMasker.from_links([(graph, link_text(asked, "en", graph.names))], visibility=sees)
 
 
-def under(veil: Veil, asked: str = ASKED) -> Context:
-    return Context(veil.graphs[0], Question(asked, "en"), veil=veil)
+def under(veil: TermMasker, asked: str = ASKED) -> Context:
+    return Context(veil.graphs[0], Question(asked, "en"), masker=veil)
 
 
 @for_each(
@@ -50,7 +50,7 @@ def under(veil: Veil, asked: str = ASKED) -> Context:
 def test_a_question_names_no_thing_and_no_value(
     near: KnowledgeGraph, asked: str, shown: str
 ) -> None:
-    assert veil_of(near, asked).question() == shown
+    assert veil_of(near, asked).mask_question() == shown
 
 
 @pytest.mark.parametrize("meant", ["Galileo_Galilei", "Galileo_spacecraft"])
@@ -61,10 +61,10 @@ def test_of_things_with_the_same_name_the_question_has_the_one_that_is_used(
     linked = link_text(asked, "en", near.names)
     iri = f"https://example.org/space/{meant}"
 
-    veil = Veil.of([(near, linked)], used=[iri])
+    veil = TermMasker.from_links([(near, linked)], preferred_iris=[iri])
 
-    assert veil.question() == "Which moons of hidden:e1 were discovered by hidden:e2?"
-    assert veil.unveiled("hidden:e2") == f"<{iri}>"
+    assert veil.mask_question() == "Which moons of hidden:e1 were discovered by hidden:e2?"
+    assert veil.unmask_query("hidden:e2") == f"<{iri}>"
 
 
 def test_what_a_number_stands_for_has_one_placeholder_in_question_and_query(
@@ -72,10 +72,10 @@ def test_what_a_number_stands_for_has_one_placeholder_in_question_and_query(
 ) -> None:
     veil = veil_of(near)
 
-    masked = veil.query('SELECT ?m { ?m ont:discoveryYear "1850"^^xsd:gYear }')
+    masked = veil.mask_query('SELECT ?m { ?m ont:discoveryYear "1850"^^xsd:gYear }')
 
-    assert "hidden:v1^^xsd:gYear" in masked and "after hidden:v1 " in veil.question()
-    assert '"1850"^^xsd:gYear' in veil.unveiled(masked)
+    assert "hidden:v1^^xsd:gYear" in masked and "after hidden:v1 " in veil.mask_question()
+    assert '"1850"^^xsd:gYear' in veil.unmask_query(masked)
 
 
 @pytest.fixture(scope="module")
@@ -116,15 +116,15 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
 def test_what_is_odd_to_write_is_hidden_in_one_piece(
     odd: KnowledgeGraph, asked: str, shown: str
 ) -> None:
-    assert veil_of(odd, asked).question() == shown
+    assert veil_of(odd, asked).mask_question() == shown
 
 
 def test_a_signed_number_and_a_moment_are_terms_of_their_types(odd: KnowledgeGraph) -> None:
     number, moment = veil_of(odd, "salary -4200?"), veil_of(odd, "since 2021-05-06T07:08:09Z?")
 
-    assert "hidden:v1" in number.question() and "hidden:v1" in moment.question()
-    assert number.unveiled("?x > hidden:v1") == "?x > -4200"
-    assert moment.unveiled("?x > hidden:v1").endswith(f'Z"^^<{v.XSD_DATE_TIME}>')
+    assert "hidden:v1" in number.mask_question() and "hidden:v1" in moment.mask_question()
+    assert number.unmask_query("?x > hidden:v1") == "?x > -4200"
+    assert moment.unmask_query("?x > hidden:v1").endswith(f'Z"^^<{v.XSD_DATE_TIME}>')
 
 
 @for_each("word", ["Lovelace", "Countess", "Stratford", "Lüdenscheidt", "Favourite"])
@@ -132,9 +132,11 @@ def test_a_word_of_a_name_is_in_no_note_either(odd: KnowledgeGraph, word: str) -
     asked = f"Which city does {word} live in?"
     veil = veil_of(odd, asked)
 
-    found = result_of(mentioned(replace(under(veil, asked), graph=odd), veil.linked[0]))
+    found = result_of(
+        find_mentions(replace(under(veil, asked), graph=odd), veil.linked_questions[0])
+    )
 
-    assert word not in veil.question() and word not in veil.words(word)
+    assert word not in veil.mask_question() and word not in veil.mask_words(word)
     assert not [one for one in found if word in one.note]
 
 
@@ -153,17 +155,17 @@ def test_a_word_of_a_name_is_in_no_note_either(odd: KnowledgeGraph, word: str) -
 def test_the_last_look_finds_names_of_any_length_and_leaves_the_schema_and_placeholders(
     odd: KnowledgeGraph, text: str, checked: str | None
 ) -> None:
-    assert veil_of(odd).checked(text) == (text if checked is None else checked)
+    assert veil_of(odd).mask_text(text) == (text if checked is None else checked)
 
 
 def test_the_last_look_finds_names_values_and_iris(near: KnowledgeGraph) -> None:
     veil = veil_of(near)
-    veil.literal(Literal("2575.5"), near.prefixes)
+    veil.mask_literal(Literal("2575.5"), near.prefixes)
     text = "Neil Armstrong | space:Titan | <https://example.org/space/Io> | 2575.5"
     ours = 'classes: ont:Moon 55\nont:distanceFromSun "distance from the Sun" → xsd:decimal'
 
-    assert veil.checked(text) == "hidden:e1 | hidden:e2 | hidden:e3 | hidden:v1"
-    assert veil.checked(ours) == ours
+    assert veil.mask_text(text) == "hidden:e1 | hidden:e2 | hidden:e3 | hidden:v1"
+    assert veil.mask_text(ours) == ours
 
 
 def test_terms_that_are_declared_are_of_the_schema_and_placeholders_stay(
@@ -171,27 +173,30 @@ def test_terms_that_are_declared_are_of_the_schema_and_placeholders_stay(
 ) -> None:
     veil = veil_of(odd)
 
-    assert veil.query("ASK { ?x ex:mentor ?y ; a ex:Pension, r:p1 }") == (
+    assert veil.mask_query("ASK { ?x ex:mentor ?y ; a ex:Pension, r:p1 }") == (
         "ASK { ?x ex:mentor ?y ; a ex:Pension, hidden:e1 }"
     )
-    assert veil.query("ASK { <http://ex.org/hidden:e1> ?p 'hidden:e1' }").count("e1") == 2
+    assert veil.mask_query("ASK { <http://ex.org/hidden:e1> ?p 'hidden:e1' }").count("e1") == 2
 
 
 def test_every_literal_of_the_graph_is_written_as_a_placeholder_and_so_are_things(
     near: KnowledgeGraph,
 ) -> None:
     titan = "https://example.org/space/Titan"
-    words, arrays = Writer(under(veil_of(near)), {titan: "Titan"}), near.arrays
+    words, arrays = TermWriter(under(veil_of(near)), {titan: "Titan"}), near.arrays
     assert arrays is not None
 
-    literals = [arrays.terms.term(at) for at in range(arrays.terms.first_iri)]
-    written = [words.term(literal) for literal in literals]
+    literals = [arrays.terms.get_term(at) for at in range(arrays.terms.first_iri)]
+    written = [words.write_term(literal) for literal in literals]
 
     assert len({re.sub(r"[@^].*", "", one) for one in written}) == arrays.terms.first_iri > 2000
     assert all(re.fullmatch(r"hidden:v\d+(@[\w-]+|\^\^xsd:\w+)?", one) for one in written)
-    assert [words.stored(str(literal)) for literal in literals] == written
-    assert words.iri("https://example.org/space/ontology#orbits") == "ont:orbits"
-    assert words.iri(titan) == words.short(titan) == "hidden:e1" and titan in words.seen
+    assert [words.write_stored_literal(str(literal)) for literal in literals] == written
+    assert words.write_iri("https://example.org/space/ontology#orbits") == "ont:orbits"
+    assert (
+        words.write_iri(titan) == words.write_short(titan) == "hidden:e1"
+        and titan in words.written_iris
+    )
 
 
 @for_each(
@@ -211,13 +216,13 @@ def test_a_masked_query_means_the_same_once_it_is_unveiled(
 ) -> None:
     veil = veil_of(near)
 
-    masked = veil.query(PREFIXES + query)
+    masked = veil.mask_query(PREFIXES + query)
 
     assert not re.search(r"Titan|Rhea|Saturn|\^Tit|quote|1655|500\.5|1e4", masked)
     assert all(kept in masked for kept in re.findall(r"ont:\w+|LANG|\"i\"|SERVICE <[^>]*>", query))
     full = PREFIXES + query.replace("space:", "<https://example.org/space/")
     full = re.sub(r"(<https://example.org/space/\w+)\b(?![>/#])", r"\1>", full)
-    assert _plain(veil.unveiled(masked)) == _plain(full)
+    assert _plain(veil.unmask_query(masked)) == _plain(full)
 
 
 def _plain(query: str) -> str:
@@ -247,10 +252,10 @@ def test_a_placeholder_is_understood_wherever_a_model_puts_it(
     near: KnowledgeGraph, written: str, meant: str
 ) -> None:
     veil = veil_of(near)
-    veil.question()
+    veil.mask_question()
 
-    assert veil.unveiled(written).split() == meant.split()
-    assert veil.in_words("hidden:e1's (hidden:v1), hidden:e9!") == "Saturn's (1850), something!"
+    assert veil.unmask_query(written).split() == meant.split()
+    assert veil.unmask_text("hidden:e1's (hidden:v1), hidden:e9!") == "Saturn's (1850), something!"
 
 
 @for_each(
@@ -261,29 +266,31 @@ def test_what_is_no_placeholder_is_named_in_a_query_and_nothing_in_words(
     near: KnowledgeGraph, wrong: str
 ) -> None:
     veil = veil_of(near)
-    veil.question()
+    veil.mask_question()
 
     with pytest.raises(QueryError, match="stands for nothing"):
-        veil.unveiled(f"SELECT * {{ ?s ?p {wrong} }}")
-    assert "hidden:" not in veil.in_words(f"About {wrong}.")
+        veil.unmask_query(f"SELECT * {{ ?s ?p {wrong} }}")
+    assert "hidden:" not in veil.unmask_text(f"About {wrong}.")
 
 
 def test_a_query_is_read_by_its_own_prefixes(space: KnowledgeGraph) -> None:
-    veil = Veil.of([(space, link_text("Which moons are there?", None, space.names))])
+    veil = TermMasker.from_links([(space, link_text("Which moons are there?", None, space.names))])
     query = "PREFIX s: <https://example.org/space/> SELECT ?m { ?m ?p s:Jupiter . ?m ?q s:Europa }"
 
-    masked = veil.query(query)
+    masked = veil.mask_query(query)
     assert "Jupiter" not in masked and "Europa" not in masked
-    assert veil.unveiled(masked).count("https://example.org/space/") >= 2
+    assert veil.unmask_query(masked).count("https://example.org/space/") >= 2
 
 
 def test_an_iri_that_no_graph_holds_is_shown_to_the_model_that_made_it_up(
     odd: KnowledgeGraph, near: KnowledgeGraph
 ) -> None:
-    veil = Veil.of([(graph, link_text("Cologne?", "en", graph.names)) for graph in (odd, near)])
+    veil = TermMasker.from_links(
+        [(graph, link_text("Cologne?", "en", graph.names)) for graph in (odd, near)]
+    )
     held, none = "http://ex.org/res/c1", "http://ex.org/res/none"
 
-    told = veil.explained(f"ASK {{ <{held}> ?p <{none}> }}", f"No <{none}> at <{held}>")
+    told = veil.mask_explanation(f"ASK {{ <{held}> ?p <{none}> }}", f"No <{none}> at <{held}>")
 
     assert told == f"No <{none}> at hidden:e1"
 
@@ -291,6 +298,6 @@ def test_an_iri_that_no_graph_holds_is_shown_to_the_model_that_made_it_up(
 async def test_of_the_schema_alone_no_rows_are_shown(near: KnowledgeGraph) -> None:
     rows = SelectResult(("moon",), ((NamedNode("https://example.org/space/Titan"),),))
 
-    shown = await table(under(veil_of(near, sees="schema")), rows)
+    shown = await render_table(under(veil_of(near, sees="schema")), rows)
 
     assert shown.text == "there are rows, which are not shown: moon"

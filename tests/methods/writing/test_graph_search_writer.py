@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 from askgraph.answers.verbalize import iris_of
 from askgraph.graph import KnowledgeGraph
 from askgraph.index.names import Kind
-from askgraph.methods.writing import Hypothesis, Listed
-from askgraph.methods.writing.grown import GrownWriter
+from askgraph.methods.writing import Hypothesis, ListedTerm
+from askgraph.methods.writing.graph_search_writer import GraphSearchWriter
 from askgraph.trace import Question
 
 EX, ONTO = "http://example.org/", "http://example.org/onto#"
 TERMS = (
-    Listed(Kind.ENTITY, f"{EX}Jupiter", "Jupiter", score=1.0),
-    Listed(Kind.ENTITY, f"{EX}Io", "Io", score=1.0),
-    Listed(Kind.CLASS, f"{ONTO}Moon", "moon", score=1.0),
-    Listed(Kind.PREDICATE, f"{ONTO}orbits", "orbits", score=1.0),
-    Listed(Kind.PREDICATE, f"{ONTO}radius", "radius"),
-    Listed(Kind.PREDICATE, f"{ONTO}code", "code"),
+    ListedTerm(Kind.ENTITY, f"{EX}Jupiter", "Jupiter", score=1.0),
+    ListedTerm(Kind.ENTITY, f"{EX}Io", "Io", score=1.0),
+    ListedTerm(Kind.CLASS, f"{ONTO}Moon", "moon", score=1.0),
+    ListedTerm(Kind.PREDICATE, f"{ONTO}orbits", "orbits", score=1.0),
+    ListedTerm(Kind.PREDICATE, f"{ONTO}radius", "radius"),
+    ListedTerm(Kind.PREDICATE, f"{ONTO}code", "code"),
 )
 
 
-def written(graph: KnowledgeGraph, text: str, listed: list[Listed], n: int) -> list[Hypothesis]:
-    return asyncio.run(GrownWriter().write(Question(text), listed, graph, n=n))
+def written(graph: KnowledgeGraph, text: str, listed: list[ListedTerm], n: int) -> list[Hypothesis]:
+    return asyncio.run(GraphSearchWriter().write(Question(text), listed, graph, n=n))
 
 
 @settings(
@@ -37,7 +37,7 @@ def written(graph: KnowledgeGraph, text: str, listed: list[Listed], n: int) -> l
     n=st.integers(1, 6),
 )
 def test_only_listed_terms_are_named_and_no_query_comes_twice(
-    moons: KnowledgeGraph, listed: list[Listed], text: str, n: int
+    moons: KnowledgeGraph, listed: list[ListedTerm], text: str, n: int
 ) -> None:
     found = written(moons, text, listed, n)
 

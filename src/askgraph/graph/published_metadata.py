@@ -1,0 +1,201 @@
+"""Read metadata and examples that an endpoint publishes: in its store, its description, its host.
+
+Each of the three sources has its own time limit; their results are merged. An empty or failing
+source is reported, not ignored.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import reduce
+
+from pyoxigraph import NamedNode, RdfFormat
+
+from askgraph.endpoint import Endpoint
+from askgraph.endpoint.documents import Document, fetched, well_known
+from askgraph.endpoint.public_only import Guard
+from askgraph.errors import MalformedReply, ServiceError, SetupError
+from askgraph.graph.archives import decode_text
+from askgraph.graph.bounded_queries import QuerySession
+from askgraph.graph.examples.shacl import (
+    QUERY_PREDICATES,
+    ExecutableItem,
+    find_executables,
+    parse_executables,
+)
+from askgraph.graph.profile import Profile, merge_profiles
+from askgraph.graph.void import VOID_PREDICATES, parse_void
+from askgraph.index.name_search import iris
+from askgraph.sparql import vocabulary as v
+from askgraph.sparql.rdf_files import RDF_KINDS, Statements, triples_in
+from askgraph.sparql.results import Row
+
+_MAX_VOID_TRIPLES = 100_000  # triples of VoID that are read of a store
+_DEFAULT_SECONDS, _MAX_QUERIES = 30.0, 8
+
+
+@dataclass(frozen=True)
+class MetadataSource:
+    """A source that was read.
+
+    Attributes:
+        name: Name of the source.
+        found: Description of its content, or the reason of the failure.
+        told: Whether it has VoID.
+    """
+
+    name: str
+    found: str
+    told: bool
+
+
+@dataclass(frozen=True)
+class PublishedMetadata:
+    """The published profile and the sources that were read.
+
+    Attributes:
+        profile: The merged profile; None if no source has VoID.
+        places: The sources, in order.
+    """
+
+    profile: Profile | None
+    places: tuple[MetadataSource, ...]
+
+
+async def read_published_void(
+    endpoint: Endpoint,
+    url: str,
+    *,
+    seconds: float = _DEFAULT_SECONDS,
+    guard: Guard | None = None,
+) -> PublishedMetadata:
+    """Read the VoID of an endpoint from its store, its service description and its host.
+
+    Args:
+        endpoint: The endpoint.
+        url: Its address.
+        seconds: Time limit of each source.
+        guard: Decides which addresses may be fetched.
+
+    Returns:
+        The profile and the sources; failures are recorded there, never raised.
+    """
+    places: list[MetadataSource] = []
+    profiles: list[Profile] = []
+
+    async def read_source(
+        name: str, load: Callable[[], Awaitable[tuple[Statements | None, str]]]
+    ) -> None:
+        try:
+            statements, note = await load()
+        except (ServiceError, SetupError) as error:
+            places.append(MetadataSource(name, str(error), told=False))
+            return
+        profile = parse_void(statements, source=url) if statements else None
+        if profile is None:
+            places.append(MetadataSource(name, "no VoID", told=False))
+            return
+        profiles.append(profile)
+        size = f"{len(profile.classes):,} classes, {len(profile.predicates):,} predicates{note}"
+        places.append(MetadataSource(name, size, told=True))
+
+    await read_source("store", lambda: _read_store(endpoint, seconds))
+    for name, address in (("service description", url), ("well-known", well_known(url, "void"))):
+        await read_source(name, lambda address=address: _fetch_document(address, seconds, guard))  # type: ignore[misc]
+    return PublishedMetadata(reduce(merge_profiles, profiles) if profiles else None, tuple(places))
+
+
+def parse_document(document: Document) -> Statements:
+    """Parse a document by its media type; raises `SetupError` if it is not RDF."""
+    kind = RDF_KINDS.get(document.kind)
+    if kind is None and document.content.lstrip()[:1] in (b"@", b"P", b"#"):
+        kind = RdfFormat.TURTLE
+    if kind is None:
+        raise SetupError(f"{document.url} is {document.kind or 'of no kind'}, not RDF")
+    return Statements.parsed(document.content, kind, base=document.url)
+
+
+async def _fetch_document(
+    address: str, seconds: float, guard: Guard | None
+) -> tuple[Statements, str]:
+    document = await fetched(address, accept=tuple(RDF_KINDS), timeout=seconds, guard=guard)
+    return parse_document(document), ""
+
+
+async def _read_store(endpoint: Endpoint, seconds: float) -> tuple[Statements | None, str]:
+    """Return the VoID of the default graph, else of the named graphs, with labels."""
+    values = f"VALUES ?p {{ {iris(VOID_PREDICATES)} }}"
+    with QuerySession(endpoint, max_queries=_MAX_QUERIES, max_seconds=seconds) as session:
+        for pattern in ("?s ?p ?o", "GRAPH ?g { ?s ?p ?o }"):
+            query = f"SELECT DISTINCT ?s ?p ?o {{ {values} {pattern} }} LIMIT {_MAX_VOID_TRIPLES}"
+            reply = await session.select("VoID", query)
+            if reply and reply.rows:
+                labels = await _fetch_labels(session, reply.rows)
+                triples = [*triples_in(reply.rows), *triples_in(labels)]
+                cut = reply.cut or len(reply.rows) >= _MAX_VOID_TRIPLES
+                return Statements(triples), ", cut off by a cap on rows" if cut else ""
+        if session.failures:
+            raise ServiceError("; ".join(session.failures))
+    return None, ""
+
+
+async def _fetch_labels(session: QuerySession, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Return the labels of classes and properties, some hundreds per query."""
+    schema_predicates = (NamedNode(v.VOID_CLASS), NamedNode(v.VOID_PROPERTY))
+    terms = sorted(
+        {str(o) for _, p, o in rows if isinstance(o, NamedNode) and p in schema_predicates}
+    )
+    label_rows: list[Row] = []
+    for start in range(0, len(terms), 200):
+        reply = await session.select(
+            "labels",
+            f"SELECT ?s ?p ?o {{ VALUES ?s {{ {' '.join(terms[start : start + 200])} }} "
+            f"VALUES ?p {{ <{v.RDFS_LABEL}> <{v.SKOS_PREF_LABEL}> <{v.RDFS_SUB_CLASS_OF}> }} "
+            f"?s ?p ?o }} LIMIT {_MAX_VOID_TRIPLES}",
+        )
+        label_rows += reply.rows if reply else ()
+    return tuple(label_rows)
+
+
+_EXAMPLES_QUERY = (
+    "CONSTRUCT { ?s ?p ?o } WHERE { { SELECT DISTINCT ?s WHERE { { ?s <"
+    + "> ?query } UNION { ?s <".join(QUERY_PREDICATES)
+    + f"> ?query }} UNION {{ ?s <{v.SH_DECLARE}> ?prefix }} "
+    + f"UNION {{ ?prefixes <{v.SH_DECLARE}> ?s }} }} }} ?s ?p ?o }}"
+)
+_MAX_EXAMPLE_TRIPLES = 200_000  # triples
+
+
+async def fetch_published_examples(
+    endpoint: Endpoint, *, timeout: float | None = 60.0
+) -> list[ExecutableItem]:
+    """Fetch every executable in a SPARQL endpoint's own store with one query.
+
+    A truncated reply is reported as an item.
+
+    Raises:
+        ServiceError: The endpoint fails.
+    """
+    reply = await endpoint.construct(_EXAMPLES_QUERY, timeout=timeout, limit=_MAX_EXAMPLE_TRIPLES)
+    statements = Statements(reply.triples)
+    items = list(find_executables(endpoint.address, statements, statements.declared()))
+    if reply.truncated:
+        items.append((endpoint.address, f"more examples may exist: {reply.truncated.reason}"))
+    return items
+
+
+async def fetch_described_examples(
+    url: str, *, timeout: float = 20.0, guard: Guard | None = None
+) -> list[ExecutableItem]:
+    """Fetch every executable in an endpoint's service description, the RDF at its URL.
+
+    `guard` decides which addresses may be fetched.
+
+    Raises:
+        ServiceError: There is no service description.
+        SetupError: It cannot be parsed.
+    """
+    document = await fetched(url, accept=tuple(RDF_KINDS), timeout=timeout, guard=guard)
+    if document.kind not in RDF_KINDS:
+        raise MalformedReply(f"{url} gives no service description, but {document.kind!r}")
+    text = decode_text(document.content, document.url)
+    return parse_executables(text, document.url, format=RDF_KINDS[document.kind])
