@@ -121,171 +121,65 @@ class Domain:
     def make_queries(self) -> Iterator[tuple[str, str]]:
         """Yield kinds of queries with a query of each: those that the classes allow."""
         for item in self.classes:
-            for kind, query in (*self.ask_values(item), *self.ask_links(item)):
-                yield kind, HEADER + query
+            for section, terms in self.list_sections(item):
+                for kind, template in QUERIES[section]:
+                    yield kind, HEADER + template.format_map(terms)
 
-    def ask_values(self, item: EverydayClass) -> Iterator[tuple[str, str]]:
-        """Yield queries on the values of a class."""
-        a = f"?x a {self.iri(item.name)}"
+    def list_sections(self, item: EverydayClass) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield the sections of queries that a class allows, with the terms to fill in."""
+        cls, links = self.iri(item.name), item.select(link=True)
+        terms = {"cls": cls, "a": f"?x a {cls}", "thing": self.iri(item.names[0])}
+        terms["other"] = self.iri(item.names[-1])
+        pairs = [(links[0], links[1])] if len(links) > 1 else []
+        for one, two in pairs:
+            third = [p for p in item.properties if p not in (one, two)]
+            pair = {"p": self.property_iri(one), "q": self.property_iri(two)}
+            pair |= {"start": self.first_of(one), "last": self.first_of(two)}
+            pair |= {"ends": self.iri(one.target)}
+            pair["third"] = self.property_iri(third[0]) if third else pair["q"]
+            yield ("node" if item.kind == "node" else "two links"), terms | pair
         if item.kind == "node":
             return
-        thing = self.iri(item.names[0])
-        yield "list", f"SELECT ?x {{ {a} }}"
-        yield "count", f"SELECT (COUNT(?x) AS ?n) {{ {a} }}"
-        yield "language", f'SELECT ?l {{ {thing} rdfs:label ?l FILTER(LANG(?l) = "en") }}'
+        yield "class", terms
         for p in item.select(link=False):
-            iri = self.property_iri(p)
-            yield "lookup", f"SELECT ?v {{ {thing} {iri} ?v }}"
-            if p.target == "boolean":
-                yield "boolean", f"SELECT ?x {{ {a} ; {iri} true }}"
-                yield "ask boolean", f"ASK {{ {thing} {iri} false }}"
-                continue
-            yield "ordered list", f"SELECT ?x ?v {{ {a} ; {iri} ?v }} ORDER BY DESC(?v)"
-            yield "first", f"SELECT ?x {{ {a} ; {iri} ?v }} ORDER BY DESC(?v) LIMIT 1"
-            yield "last three", f"SELECT ?x {{ {a} ; {iri} ?v }} ORDER BY ?v LIMIT 3"
-            yield "optional", f"SELECT ?x ?v {{ {a} OPTIONAL {{ ?x {iri} ?v }} }}"
-            yield "missing", f"SELECT ?x {{ {a} FILTER NOT EXISTS {{ ?x {iri} ?v }} }}"
-            if p.target == "text":
-                yield "text", f'SELECT ?x {{ {a} ; {iri} ?v FILTER(CONTAINS(?v, "a")) }}'
-            elif p.target == "date":
-                day = '"1980-01-01"^^xsd:date'
-                yield "after", f"SELECT ?x {{ {a} ; {iri} ?v FILTER(?v > {day}) }}"
-                yield "in a year", f"SELECT ?x {{ {a} ; {iri} ?v FILTER(YEAR(?v) = 1980) }}"
-            elif p.target == "year":
-                year = '"1980"^^xsd:gYear'
-                yield "before", f"SELECT ?x {{ {a} ; {iri} ?v FILTER(?v < {year}) }}"
-            else:
-                low, high = map(int, p.target.split(".."))
-                middle = (low + high) // 2
-                other = self.iri(item.names[-1])
-                yield "more than", f"SELECT ?x {{ {a} ; {iri} ?v FILTER(?v > {middle}) }}"
-                two = f"FILTER(?v >= {low} && ?v <= {middle})"
-                yield "between", f"SELECT (COUNT(?x) AS ?n) {{ {a} ; {iri} ?v {two} }}"
-                yield "average", f"SELECT (AVG(?v) AS ?n) {{ {a} ; {iri} ?v }}"
-                yield (
-                    "compared",
-                    f"SELECT ?x {{ {a} ; {iri} ?v . {other} {iri} ?w FILTER(?v > ?w) }}",
-                )
-                yield (
-                    "above average",
-                    f"SELECT ?x {{ {a} ; {iri} ?v FILTER(?v > ?m) {{ SELECT (AVG(?w) AS ?m) "
-                    f"{{ ?y a {self.iri(item.name)} ; {iri} ?w }} }} }}",
-                )
-                yield "values", f"SELECT ?x {{ {a} ; {iri} ?v VALUES ?v {{ {low} {middle} }} }}"
-
-    def ask_links(self, item: EverydayClass) -> Iterator[tuple[str, str]]:
-        """Yield queries on the links of a class."""
-        cls = self.iri(item.name)
-        thing = self.iri(item.names[0])
-        links = item.select(link=True)
-        if item.kind == "node":
-            yield from self.join(item)
-            return
+            own = terms | {"p": self.property_iri(p)}
+            is_number = p.target[:1].isdigit()
+            low, high = map(int, p.target.split("..")) if is_number else (0, 0)
+            own |= {"low": str(low), "middle": str((low + high) // 2)}
+            yield "value", own
+            yield ("number" if is_number else p.target), own
+            if p.target != "boolean":
+                yield "measured", own
         for p in links:
-            iri, target = self.property_iri(p), self.find_class(p.target)
-            end, ends = self.iri(target.names[-1]), self.iri(p.target)
-            yield "link", f"SELECT ?y {{ {thing} {iri} ?y }}"
-            yield "reverse", f"SELECT ?x {{ ?x a {cls} ; {iri} {end} }}"
-            yield "reverse without class", f"SELECT ?x {{ ?x {iri} {end} }}"
-            yield "typed object", f"SELECT ?y {{ ?y a {ends} . {thing} {iri} ?y }}"
-            yield "count reverse", f"SELECT (COUNT(?x) AS ?n) {{ ?x a {cls} ; {iri} {end} }}"
-            yield "without", f"SELECT ?x {{ ?x a {cls} FILTER NOT EXISTS {{ ?x {iri} ?y }} }}"
-            yield (
-                "without reverse",
-                f"SELECT ?y {{ ?y a {ends} FILTER NOT EXISTS {{ ?x a {cls} ; {iri} ?y }} }}",
-            )
-            yield (
-                "without anything",
-                f"SELECT ?y {{ ?y a {ends} FILTER NOT EXISTS {{ ?x {iri} ?y }} }}",
-            )
-            yield "excluded", f"SELECT ?x {{ ?x a {cls} MINUS {{ ?x {iri} {end} }} }}"
-            yield "ask", f"ASK {{ {thing} {iri} {end} }}"
-            yield "ask any", f"ASK {{ ?x a {cls} ; {iri} {end} }}"
-            yield (
-                "per",
-                f"SELECT ?y (COUNT(?x) AS ?n) {{ ?x a {cls} ; {iri} ?y }} GROUP BY ?y",
-            )
-            yield (
-                "most",
-                f"SELECT ?y {{ ?x a {cls} ; {iri} ?y }} GROUP BY ?y "
-                "ORDER BY DESC(COUNT(?x)) LIMIT 1",
-            )
-            yield (
-                "at least",
-                f"SELECT ?y {{ ?x a {cls} ; {iri} ?y }} GROUP BY ?y HAVING(COUNT(?x) >= 2)",
-            )
-            yield (
-                "distinct",
-                f"SELECT (COUNT(DISTINCT ?y) AS ?n) {{ ?x a {cls} ; {iri} ?y }}",
-            )
+            target = self.find_class(p.target)
+            own = terms | {"p": self.property_iri(p), "ends": self.iri(p.target)}
+            own["end"] = self.iri(target.names[-1])
+            yield "link", own
             for q in target.select(link=True)[:2]:
-                last = self.iri(self.find_class(q.target).names[0])
-                yield (
-                    "chain",
-                    f"SELECT ?x {{ ?x a {cls} ; {iri} ?y . ?y {self.property_iri(q)} {last} }}",
-                )
-                yield (
-                    "chain forwards",
-                    f"SELECT ?z {{ {thing} {iri} ?y . ?y {self.property_iri(q)} ?z }}",
-                )
+                yield "link link", own | {"q": self.property_iri(q), "last": self.first_of(q)}
             for q in target.select(link=False)[:1]:
-                yield (
-                    "value of link",
-                    f"SELECT ?x ?v {{ ?x a {cls} ; {iri} ?y . ?y {self.property_iri(q)} ?v }}",
-                )
+                yield "link value", own | {"q": self.property_iri(q)}
             for q in item.select(link=False)[:1]:
                 if q.target[:1].isdigit():
-                    yield (
-                        "average per",
-                        f"SELECT ?y (AVG(?v) AS ?n) {{ ?x a {cls} ; {iri} ?y ; "
-                        f"{self.property_iri(q)} ?v }} GROUP BY ?y",
-                    )
-                yield (
-                    "first of linked",
-                    f"SELECT ?x {{ ?x {iri} {end} ; {self.property_iri(q)} ?v }} "
-                    "ORDER BY DESC(?v) LIMIT 1",
-                )
-        if len(links) > 1:
-            (one, one_end), (two, two_end) = (
-                (self.property_iri(p), self.iri(self.find_class(p.target).names[0]))
-                for p in links[:2]
-            )
-            yield (
-                "either",
-                f"SELECT ?x {{ ?x a {cls} {{ ?x {one} {one_end} }} "
-                f"UNION {{ ?x {two} {two_end} }} }}",
-            )
-            yield "both", f"SELECT ?x {{ ?x a {cls} ; {one} {one_end} ; {two} {two_end} }}"
+                    yield "own value", own | {"q": self.property_iri(q)}
 
-    def join(self, item: EverydayClass) -> Iterator[tuple[str, str]]:
-        """Yield queries on what nodes without names join."""
-        first, second = (self.property_iri(p) for p in item.select(link=True)[:2])
-        target = self.find_class(item.select(link=True)[1].target)
-        source = self.find_class(item.select(link=True)[0].target)
-        end = self.iri(target.names[0])
-        yield "joined", f"SELECT ?x {{ ?n {first} ?x ; {second} {end} }}"
-        yield (
-            "joined things",
-            f"SELECT ?x {{ ?x a {self.iri(source.name)} . ?n a {self.iri(item.name)} ; "
-            f"{first} ?x ; {second} {end} }}",
-        )
-        yield (
-            "joined back",
-            f"SELECT ?y {{ ?n {first} {self.iri(source.names[0])} ; {second} ?y }}",
-        )
-        if third := [p for p in item.properties if self.property_iri(p) not in (first, second)]:
-            yield (
-                "joined value",
-                f"SELECT ?v {{ ?n {first} {self.iri(source.names[0])} ; {second} {end} ; "
-                f"{self.property_iri(third[0])} ?v }}",
-            )
-        for q in target.select(link=True)[:1]:
-            last = self.iri(self.find_class(q.target).names[0])
-            yield (
-                "joined chain",
-                f"SELECT ?x {{ ?x a {self.iri(source.name)} . ?n {first} ?x ; {second} ?y . "
-                f"?y {self.property_iri(q)} {last} }}",
-            )
+    def first_of(self, link: EverydayProperty) -> str:
+        """Return the first thing of the class that a link leads to."""
+        return self.iri(self.find_class(link.target).names[0])
+
+
+def _read_queries(path: Path) -> dict[str, list[tuple[str, str]]]:
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            queries = sections.setdefault(line[2:], [])
+        else:
+            kind, _, query = line.partition(": ")
+            queries.append((kind, query))
+    return sections
+
+
+QUERIES = _read_queries(Path(__file__).with_name("everyday_queries.txt"))
 
 
 def read_domains(path: Path) -> Iterator[Domain]:
