@@ -16,7 +16,7 @@ from askgraph.sample import graph_path
 from askgraph.sparql.prefixes import PrefixMap
 from askgraph.trace import Answer, Outcome, Question
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import outcome_of
+from askgraph.workspace.run_sync import ask_method
 
 PLANT = """
 @prefix : <http://p.example/> .
@@ -122,7 +122,7 @@ async def started(files: Sequence[Path], folder: Path, language: str) -> list[tu
     graph, method = place.graph("graph"), place.method()
 
     async def ask(question: Question, asked: KnowledgeGraph) -> Outcome:
-        return await outcome_of(question, method, [asked])
+        return await ask_method(question, method, [asked])
 
     try:
         return await starters(graph, language, ask, most=8)

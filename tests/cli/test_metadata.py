@@ -21,7 +21,7 @@ from tests.servers.described import DescribedServer
 from askgraph.graph.glossary import add_note
 from askgraph.sample import graph_path
 from askgraph.workspace import Workspace
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.run_sync import run_coroutine
 
 MOONS = """
 @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -128,7 +128,7 @@ def test_fetching_descriptions(place: Path, server: DescribedServer) -> None:
     done = run(place, "fetch", "moons", "--page", server.url.replace("/sparql", "/home"))
     assert done.returncode == 0, done.stderr
     graph = Workspace(place).graph("moons")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     assert [one.name for one in graph.descriptions] == ["Moons"]
     assert run(place, "show", "moons").stdout.startswith("# Dataset Moons: All.\n")
     Workspace(place).remove("moons")
@@ -198,7 +198,7 @@ def test_notes_of_agents_are_listed_and_removed(tmp_path: Path) -> None:
     place = Workspace(tmp_path / "workspace")
     place.add("moons", [tmp_path / "moons.ttl"])
     graph = place.graph("moons")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     assert graph.notes is not None
     for text, snapshot in (("One.", "before"), ("Two.", graph.snapshot), ("Three.", "before")):
         add_note(graph.notes, text, snapshot)

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from tests.each import for_each
 
 from askgraph.sparql.prefixes import (
-    best_label,
-    language_chain,
-    words_of_local_name,
+    build_language_chain,
+    choose_label,
+    split_local_name,
 )
 
 
@@ -36,12 +36,12 @@ from askgraph.sparql.prefixes import (
     ],
 )
 def test_an_iri_is_split_into_words(iri: str, words: str) -> None:
-    assert words_of_local_name(iri) == words
+    assert split_local_name(iri) == words
 
 
 @given(st.text())
 def test_any_text_gives_words_without_leading_or_trailing_space(text: str) -> None:
-    words = words_of_local_name("http://x/" + text)
+    words = split_local_name("http://x/" + text)
     assert words
 
 
@@ -67,8 +67,8 @@ LABELS = [("Moon", "en"), ("Mond", "de"), ("Måne", "da"), ("Mond AT", "de-at"),
 def test_the_label_in_the_best_language_is_taken(
     labels: list[tuple[str, str | None]], languages: list[str], label: str | None
 ) -> None:
-    assert best_label(labels, languages) == label
+    assert choose_label(labels, languages) == label
 
 
 def test_the_chain_names_each_language_once() -> None:
-    assert language_chain(["de-AT", "de"]) == ("de-at", "de", "mul", "", "en")
+    assert build_language_chain(["de-AT", "de"]) == ("de-at", "de", "mul", "", "en")

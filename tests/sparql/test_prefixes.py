@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rdflib.plugins.sparql import prepareQuery
 from tests.each import for_each
 
-from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap
+from askgraph.sparql.prefixes import WELL_KNOWN_PREFIXES, PrefixMap
 
 EX = PrefixMap({"ex": "http://example.org/"})
 
@@ -50,9 +50,9 @@ def test_a_graphs_own_prefixes_hide_well_known_ones_if_sparql_allows_them() -> N
     prefixes = PrefixMap({"dc": "http://example.org/dc#", "title": "http://purl.org/dc/terms/"})
     assert prefixes.shorten("http://example.org/dc#x") == "dc:x"
     assert prefixes.shorten("http://purl.org/dc/terms/x") == "title:x"
-    assert PrefixMap({"a b": "http://a/", "1": "http://b/"}).namespaces == dict(WELL_KNOWN)
+    assert PrefixMap({"a b": "http://a/", "1": "http://b/"}).namespaces == dict(WELL_KNOWN_PREFIXES)
     more = {"ex": "http://two/", "two": "http://example.org/", "three": "http://three/"}
-    assert EX.with_prefixes(more).own == {"ex": "http://example.org/", "three": "http://three/"}
+    assert EX.add_prefixes(more).own == {"ex": "http://example.org/", "three": "http://three/"}
 
 
 def test_the_header_declares_what_is_used_and_nothing_else() -> None:
@@ -77,7 +77,7 @@ def test_prefixes_are_derived_from_the_last_telling_part() -> None:
         "http://www.example.org/ontology/v1.0#b",
         "http://single.org/thing",
     ]
-    prefixes = PrefixMap().with_derived(iris)
+    prefixes = PrefixMap().derive_prefixes(iris)
     assert prefixes.own == {
         "ship": "http://other/ship#",
         "ontop-ship": "http://valuenet/ontop/ship#",
@@ -88,12 +88,12 @@ def test_prefixes_are_derived_from_the_last_telling_part() -> None:
 
 @given(st.permutations([f"http://h{n}/ns/x{n % 3}#{m}" for n in range(4) for m in "ab"]))
 def test_derived_prefixes_do_not_depend_on_the_order(iris: list[str]) -> None:
-    assert PrefixMap().with_derived(iris).own == PrefixMap().with_derived(sorted(iris)).own
+    assert PrefixMap().derive_prefixes(iris).own == PrefixMap().derive_prefixes(sorted(iris)).own
 
 
 @given(st.lists(st.text("abc/#:. 12日", max_size=12), max_size=12))
 def test_derived_prefixes_are_valid_and_never_collide(tails: list[str]) -> None:
-    prefixes = PrefixMap().with_derived(["http://x/" + tail for tail in tails], least=1)
+    prefixes = PrefixMap().derive_prefixes(["http://x/" + tail for tail in tails], min_count=1)
     assert len(set(prefixes.own.values())) == len(prefixes.own)
     assert set(prefixes.own) <= set(prefixes.namespaces)
-    assert not set(prefixes.own) & set(WELL_KNOWN)
+    assert not set(prefixes.own) & set(WELL_KNOWN_PREFIXES)

@@ -13,14 +13,14 @@ import askgraph
 from askgraph import plugins, sample
 from askgraph.errors import Overloaded, SetupError, TimedOut
 from askgraph.graph import KnowledgeGraph
-from askgraph.llm import LanguageModel, Message, User, completed
-from askgraph.llm.budget import Prices
+from askgraph.llm import LanguageModel, Message, User, read_completion
+from askgraph.llm.budget import PriceTable
 from askgraph.llm.scripted import ScriptedModel
 from askgraph.methods import closed
 from askgraph.trace import ModelTurn, Question, Refusal, Step, Usage
 from askgraph.workspace import Workspace
-from askgraph.workspace.models import Models, with_model
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace.models import Models, resolve_model
+from askgraph.workspace.run_sync import run_coroutine
 
 pytestmark = pytest.mark.usefixtures("no_model")
 ASKED: list[Message] = [User("What orbits the Earth?")]
@@ -32,12 +32,12 @@ class Talker:
 
     model: LanguageModel
     loud: bool = False
-    prices: Prices | None = None
+    prices: PriceTable | None = None
 
     async def answer(
         self, question: Question, graphs: Sequence[KnowledgeGraph]
     ) -> AsyncIterator[Step]:
-        said = await completed(self.model.complete([User(question.text)]))
+        said = await read_completion(self.model.complete([User(question.text)]))
         yield ModelTurn(said.first, Usage(llm_calls=1), said.model)
         yield Refusal(said.first.text.upper() if self.loud else said.first.text)
 
@@ -65,11 +65,11 @@ def place(folder: Path, *lines: str) -> Workspace:
 def said(model: LanguageModel, messages: list[Message] = ASKED) -> str:
     async def run() -> str:
         try:
-            return (await completed(model.complete(messages))).first.text
+            return (await read_completion(model.complete(messages))).first.text
         finally:
             await model.close()
 
-    return result_of(run())
+    return run_coroutine(run())
 
 
 def test_tables_and_caches(
@@ -250,8 +250,8 @@ async def test_a_model_that_is_there_already_is_taken_as_it_is_and_closed(tmp_pa
         workspace.method("graph-search", {"model": "m"})
     # One that can do without a model gets it only if it is named.
     silent, models = plugins.load("method", "silent"), Models(tmp_path)
-    assert with_model(silent, {"states": 2}, models) == {"states": 2}
-    assert with_model(silent, {"model": "m", "base_url": URL}, models)["model"]
+    assert resolve_model(silent, {"states": 2}, models) == {"states": 2}
+    assert resolve_model(silent, {"model": "m", "base_url": URL}, models)["model"]
     # Whoever closes a method closes its model.
     await closed(method)
     await closed(workspace.method("graph-search"))

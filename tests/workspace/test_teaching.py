@@ -177,7 +177,7 @@ def test_glossary_files(fleet: Workspace) -> None:
     assert words == {f"{name}{n}" for name in ("left", "right") for n in range(15)}
     # A file that was broken by hand says where.
     fleet.teach("fleet", GlossaryEntry("boats", same_as="ship"))
-    file = fleet.glossary_file("fleet")
+    file = fleet.get_glossary_file("fleet")
     file.write_text(file.read_text() + '[[entry]]\nword = "heft"\nmeans = ["weight"]\n')
     with pytest.raises(SetupError, match=r"fleet\.toml: 'heft' means 'weight', which is no IRI"):
         fleet.glossary("fleet")
@@ -186,4 +186,4 @@ def test_glossary_files(fleet: Workspace) -> None:
 def test_a_graph_that_is_removed_leaves_no_glossary(fleet: Workspace) -> None:
     fleet.teach("fleet", GlossaryEntry("boats", same_as="ship"))
     fleet.remove("fleet")
-    assert not fleet.glossary_file("fleet").exists()
+    assert not fleet.get_glossary_file("fleet").exists()

@@ -16,18 +16,18 @@ from tests.graphs import EXTRA, MOONS, PETS
 
 from askgraph.errors import SetupError
 from askgraph.graph import KnowledgeGraph
-from askgraph.workspace import Workspace, default_folder
-from askgraph.workspace.run_sync import result_of
+from askgraph.workspace import Workspace, get_default_folder
+from askgraph.workspace.run_sync import run_coroutine
 
 MOON_COUNT = "SELECT (COUNT(*) AS ?n) { ?s a <http://example.org/onto#Moon> }"
 
 
 def moons(graph: KnowledgeGraph) -> int:
     try:
-        result = result_of(graph.endpoint.select(MOON_COUNT))
+        result = run_coroutine(graph.endpoint.select(MOON_COUNT))
         return int(str(result.rows[0][0].value))  # type: ignore[union-attr]
     finally:
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
 
 
 def test_an_added_graph_has_endpoint_profile_names_arrays_and_prefixes(
@@ -51,7 +51,7 @@ def test_naming_graphs(workspace: Workspace, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="moons, pets"):
         workspace.graph()
     graph = workspace.graph("pets")
-    result_of(graph.endpoint.close())
+    run_coroutine(graph.endpoint.close())
     assert graph.profile.triples == 5
     # An unknown name tells the near ones and how to add.
     with pytest.raises(SetupError, match=r"did you mean 'moons'\?.*askgraph add moon FILE"):
@@ -82,13 +82,13 @@ def test_adding_and_replacing(
     with pytest.raises(SetupError, match="does not take"):
         workspace.method("graph-search", {"no_such": 1})
     # A graph opens in tens of milliseconds.
-    result_of(workspace.graph().endpoint.close())
+    run_coroutine(workspace.graph().endpoint.close())
     taken = []
     for _ in range(3):
         began = time.process_time()
         graph = workspace.graph()
         taken.append(time.process_time() - began)
-        result_of(graph.endpoint.close())
+        run_coroutine(graph.endpoint.close())
     assert min(taken) < 0.5
     # Several processes that see a change build it once.
     source.write_text(MOONS + "\n:Deimos a onto:Moon .")
@@ -250,4 +250,4 @@ def test_the_folder_is_named_by_the_environment(
     assert Workspace().folder == tmp_path
     monkeypatch.delenv("ASKGRAPH_WORKSPACE")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert default_folder().name == "askgraph"
+    assert get_default_folder().name == "askgraph"

@@ -25,7 +25,7 @@ from askgraph.graph.measures import Unit
 from askgraph.sparql import Bind, Call, Expression, Filter, Group, Pattern, Query, walk
 from askgraph.sparql import Values as ValuesClause
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.results import Row, SelectResult, Term, order_of_term, value_of
+from askgraph.sparql.results import Row, SelectResult, Term, get_term_sort_key, to_plain_value
 
 _MAX_COMPARED_ROWS = 20
 """Rows for which a query fetches what decided."""
@@ -309,7 +309,7 @@ class Headline:
     def _describe(self, result: SelectResult) -> str:
         """Return the classes of one thing, then its values by their predicates."""
         values: dict[str, list[str]] = {}
-        rows = sorted(result.rows, key=lambda row: value_of(row[0]) != v.RDF_TYPE)
+        rows = sorted(result.rows, key=lambda row: to_plain_value(row[0]) != v.RDF_TYPE)
         for predicate, value, *_ in rows:
             if isinstance(predicate, NamedNode):
                 is_class = predicate.value == v.RDF_TYPE
@@ -409,7 +409,7 @@ class Headline:
             return {}
         last = -1 if self.query.order and self.query.order[0][1] else 0
         return {
-            row: self._write_value(sorted(terms, key=order_of_term)[last], names[0])
+            row: self._write_value(sorted(terms, key=get_term_sort_key)[last], names[0])
             for row, terms in values.items()
         }
 
@@ -419,7 +419,7 @@ class Headline:
         is_last = isinstance(call, Call) and call.is_aggregate and result.variables[1] == name.value
         if not is_last or not isinstance(call, Call) or not any(items.values()):
             return self._join_items(items)
-        rows = sorted(result.rows, key=lambda row: order_of_term(row[1]), reverse=True)
+        rows = sorted(result.rows, key=lambda row: get_term_sort_key(row[1]), reverse=True)
         variable = result.variables[0]
         names = list(dict.fromkeys(self._write_value(row[0], variable) for row in rows))
         if len({tuple(values) for values in items.values()}) == 1:

@@ -26,8 +26,8 @@ from askgraph.graph.arrays import GraphArrays
 from askgraph.graph.names import is_informative_label
 from askgraph.graph.shapes import Shape, ShapeLine
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import PrefixMap, words_of_local_name
-from askgraph.sparql.rdf_files import Described, Statements
+from askgraph.sparql.prefixes import PrefixMap, split_local_name
+from askgraph.sparql.rdf_files import RdfStatements, SubjectDescription
 from askgraph.sparql.results import Term
 
 _MAX_TEXT_CHARACTERS = 40
@@ -198,7 +198,7 @@ def _format_example(term: Term, prefixes: PrefixMap, labels: Mapping[str, str]) 
             short, label = prefixes.shorten(iri), labels.get(iri, "")
             if len(short) > _MAX_TEXT_CHARACTERS and label and [*labels.values()].count(label) < 2:
                 return f'<…> "{_clip(label)}"'
-            if label.casefold() == words_of_local_name(iri).casefold():
+            if label.casefold() == split_local_name(iri).casefold():
                 return short
             return f'{short} "{_clip(label)}"' if label else short
         case Literal() if term.datatype.value in v.NUMERIC_DATATYPES:
@@ -287,7 +287,7 @@ _NODE_KINDS = {
 }
 
 
-def parse_shacl(statements: Statements) -> tuple[Shape, ...]:
+def parse_shacl(statements: RdfStatements) -> tuple[Shape, ...]:
     """Parse SHACL to one shape per class, sorted by class, with lines sorted by predicate.
 
     Several shapes of one class are merged. Nothing is counted: `instances` is 0, and lines have
@@ -320,14 +320,14 @@ def _join_lines(first: ShapeLine, line: ShapeLine) -> ShapeLine:
     )
 
 
-def _find_target_classes(subject: Described) -> list[str]:
+def _find_target_classes(subject: SubjectDescription) -> list[str]:
     classes = set(subject.iris(v.SH_TARGET_CLASS))
     if isinstance(subject.node, NamedNode) and v.CLASS_TYPES & {*subject.iris(v.RDF_TYPE)}:
         classes.add(subject.node.value)
     return sorted(classes)
 
 
-def _read_lines(subject: Described, depth: int) -> Iterator[ShapeLine]:
+def _read_lines(subject: SubjectDescription, depth: int) -> Iterator[ShapeLine]:
     """Yield the lines of a shape and of the shapes that it requires."""
     for part in subject.nodes(v.SH_PROPERTY):
         permitted_terms = [
@@ -350,7 +350,7 @@ def _read_lines(subject: Described, depth: int) -> Iterator[ShapeLine]:
             yield from _read_lines(parent_shape, depth - 1)
 
 
-def _read_path(path: Described) -> list[tuple[str, bool]]:
+def _read_path(path: SubjectDescription) -> list[tuple[str, bool]]:
     """Return the predicates of a path: one, an inverse one, or alternatives of these."""
     if isinstance(path.node, NamedNode):
         return [(path.node.value, False)]
@@ -362,14 +362,16 @@ def _read_path(path: Described) -> list[tuple[str, bool]]:
     ]
 
 
-def _iterate_end_kinds(part: Described, depth: int) -> Iterator[str]:
+def _iterate_end_kinds(part: SubjectDescription, depth: int) -> Iterator[str]:
     yield from (*part.iris(v.SH_DATATYPE), *part.iris(v.SH_CLASS))
     for shape in part.nodes(v.SH_NODE):
         yield from _find_target_classes(shape)
     for head in part.nodes(v.SH_OR) if depth else ():
         for choice in part.statements.listed(head.node):
             if isinstance(choice, NamedNode | BlankNode):
-                yield from _iterate_end_kinds(Described(choice, part.statements), depth - 1)
+                yield from _iterate_end_kinds(
+                    SubjectDescription(choice, part.statements), depth - 1
+                )
     if not any(map(part.objects, (v.SH_DATATYPE, v.SH_CLASS, v.SH_NODE, v.SH_OR))):
         kinds = map(_NODE_KINDS.get, part.iris(v.SH_NODE_KIND))
         yield from filter(None, kinds)

@@ -27,7 +27,7 @@ from askgraph.graph.profile import (
     unite_profiles,
 )
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.rdf_files import Node, Statements
+from askgraph.sparql.rdf_files import Node, RdfStatements
 
 VOID_PREDICATES = (
     v.VOID_TRIPLES, v.VOID_CLASSES, v.VOID_PROPERTIES, v.VOID_ENTITIES, v.VOID_DISTINCT_SUBJECTS,
@@ -39,7 +39,7 @@ VOID_PREDICATES = (
 """Predicates to fetch of a VoID description, besides labels."""
 
 
-def parse_void(statements: Statements, *, source: str = "") -> Profile | None:
+def parse_void(statements: RdfStatements, *, source: str = "") -> Profile | None:
     """Parse VoID to a profile; None if it has no class or property partitions.
 
     Missing numbers are 0. Named graphs and subsets are added up; the numbers of the dataset take
@@ -88,7 +88,7 @@ def parse_void(statements: Statements, *, source: str = "") -> Profile | None:
     )
 
 
-def _iterate_accounts(statements: Statements) -> Iterator[Profile]:
+def _iterate_accounts(statements: RdfStatements) -> Iterator[Profile]:
     """Yield profiles: of datasets, default graphs, their subsets, and standalone partitions."""
 
     def collect_nodes(*predicates: str) -> set[Node]:
@@ -121,7 +121,7 @@ def _iterate_accounts(statements: Statements) -> Iterator[Profile]:
         yield Profile(0, (), (), partitions=tuple(links))
 
 
-def _find_datasets(statements: Statements) -> list[Node]:
+def _find_datasets(statements: RdfStatements) -> list[Node]:
     """Return the datasets: nodes with partitions or a size that are not partitions."""
     partition_nodes = set(
         statements.holding(
@@ -142,7 +142,7 @@ def _add_counts(counts_list: Iterable[Counts]) -> Counts:
     return sort_counts(total)
 
 
-def _read_graph_sizes(statements: Statements) -> Counts:
+def _read_graph_sizes(statements: RdfStatements) -> Counts:
     counts: Counter[str] = Counter()
     for node in statements.holding(v.SD_NAME):
         name = statements.iri(node, v.SD_NAME)
@@ -154,7 +154,7 @@ def _read_graph_sizes(statements: Statements) -> Counts:
     return sort_counts(counts)
 
 
-def _measure_completeness(statements: Statements, profile: Profile) -> Profile:
+def _measure_completeness(statements: RdfStatements, profile: Profile) -> Profile:
     """Return the profile with its declared completeness, else with a measured one."""
     if own_parts := read_own_parts(statements):
         return replace(profile, completeness=parts.replace_parts(own_parts, {}))
@@ -177,7 +177,7 @@ def _measure_completeness(statements: Statements, profile: Profile) -> Profile:
     return replace(profile, completeness=parts.replace_parts(profile.completeness, measured_parts))
 
 
-def build_dataset_profile(statements: Statements, nodes: Sequence[Node]) -> Profile:
+def build_dataset_profile(statements: RdfStatements, nodes: Sequence[Node]) -> Profile:
     """Build one profile from some nodes: a dataset, or class partitions without a dataset."""
     classes: dict[str, int] = {}
     predicates: dict[str, PredicateProfile] = {}
@@ -234,13 +234,15 @@ _DATATYPE_PARTITIONS = (v.VOID_EXT_DATATYPE_PARTITION, v.VOID_EXT_DATATYPE)
 _LANGUAGE_PARTITIONS = (v.VOID_EXT_LANGUAGE_PARTITION, v.VOID_EXT_LANGUAGE)
 
 
-def _iterate_property_partitions(statements: Statements, node: Node) -> Iterator[tuple[str, Node]]:
+def _iterate_property_partitions(
+    statements: RdfStatements, node: Node
+) -> Iterator[tuple[str, Node]]:
     for part in statements.nodes(node, v.VOID_PROPERTY_PARTITION):
         if (iri := statements.iri(part, v.VOID_PROPERTY)) is not None:
             yield iri, part
 
 
-def _build_predicate(statements: Statements, part: Node, iri: str) -> PredicateProfile:
+def _build_predicate(statements: RdfStatements, part: Node, iri: str) -> PredicateProfile:
     datatypes = _read_counts(statements, part, *_DATATYPE_PARTITIONS)
     return PredicateProfile(
         iri,
@@ -255,14 +257,14 @@ def _build_predicate(statements: Statements, part: Node, iri: str) -> PredicateP
     )
 
 
-def _read_sizes(statements: Statements, part: Node) -> tuple[int, int, int]:
+def _read_sizes(statements: RdfStatements, part: Node) -> tuple[int, int, int]:
     """Return the numbers of triples, subjects and objects."""
     sizes = (v.VOID_TRIPLES, v.VOID_DISTINCT_SUBJECTS, v.VOID_DISTINCT_OBJECTS)
     triples, subjects, objects = (statements.number(part, size) or 0 for size in sizes)
     return triples, subjects, objects
 
 
-def _read_names(statements: Statements, iri: str) -> tuple[tuple[str, str], ...]:
+def _read_names(statements: RdfStatements, iri: str) -> tuple[tuple[str, str], ...]:
     predicate_groups = (v.LABEL_PREDICATES, v.ALTERNATIVE_LABEL_PREDICATES)
     texts = (
         text
@@ -272,13 +274,13 @@ def _read_names(statements: Statements, iri: str) -> tuple[tuple[str, str], ...]
     return tuple(dict.fromkeys(texts))
 
 
-def _read_iris(statements: Statements, iri: str, predicate: str) -> tuple[str, ...]:
+def _read_iris(statements: RdfStatements, iri: str, predicate: str) -> tuple[str, ...]:
     terms = statements.objects(NamedNode(iri), predicate)
     return tuple(term.value for term in terms if isinstance(term, NamedNode))
 
 
 def _read_counts(
-    statements: Statements, part: Node, division: str, kind: str, size: str = v.VOID_TRIPLES
+    statements: RdfStatements, part: Node, division: str, kind: str, size: str = v.VOID_TRIPLES
 ) -> Counts:
     """Return the counts of the classes, datatypes or language tags that partition a node."""
     counts: Counter[str] = Counter()
@@ -290,7 +292,7 @@ def _read_counts(
     return sort_counts(counts)
 
 
-def read_linksets(statements: Statements) -> list[Partition]:
+def read_linksets(statements: RdfStatements) -> list[Partition]:
     """Return the links between classes that linksets declare."""
 
     def read_classes(linkset: Node, side: str) -> list[str]:
@@ -332,7 +334,7 @@ class OwnTerms:
     prefix = OWN_NAMESPACE + "prefix"
 
 
-def read_own_parts(statements: Statements) -> tuple[Part, ...]:
+def read_own_parts(statements: RdfStatements) -> tuple[Part, ...]:
     """Return the completeness that is stated in our own vocabulary."""
     parts_list = []
     for node in statements.holding(OwnTerms.seen):
@@ -348,7 +350,7 @@ def read_own_parts(statements: Statements) -> tuple[Part, ...]:
     return tuple(parts_list)
 
 
-def apply_own_terms(statements: Statements, profile: Profile) -> Profile:
+def apply_own_terms(statements: RdfStatements, profile: Profile) -> Profile:
     """Return the profile completed by all statements in our own vocabulary."""
 
     def collect_texts(predicate: str) -> list[str]:

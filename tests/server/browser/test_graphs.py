@@ -29,7 +29,7 @@ from tests.server.browser.watched import (
 from askgraph import sample
 from askgraph.graph.glossary import GlossaryEntry
 from askgraph.server.graphs import jobs
-from askgraph.server.graphs.worker import AddedView, Doing, Task, add_in_process
+from askgraph.server.graphs.add_worker import AddedGraphView, AddTask, JobProgress, add_in_process
 from askgraph.workspace import Workspace
 
 ONTOLOGY = "https://example.org/space/ontology#"
@@ -144,7 +144,7 @@ def may_end(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """No graph is added before this is set."""
     may_end = threading.Event()
 
-    async def add(task: Task, tell: Callable[[Doing], None]) -> AddedView:
+    async def add(task: AddTask, tell: Callable[[JobProgress], None]) -> AddedGraphView:
         await asyncio.to_thread(may_end.wait)
         return await add_in_process(task, tell)
 
@@ -243,7 +243,7 @@ HAULERS = "Which haulers are heavier than 1000?"
 def fleet(place: Workspace) -> Iterator[Workspace]:
     """The workspace, whose graph `fleet` has learnt nothing in the end."""
     yield place
-    place.glossary_file("fleet").unlink(missing_ok=True)
+    place.get_glossary_file("fleet").unlink(missing_ok=True)
 
 
 def teach(page: Page, typed: str, name: str) -> None:

@@ -66,7 +66,7 @@ def test_what_another_process_taught_is_known_with_the_next_question(
     fleet: httpx2.Client, place: Workspace
 ) -> None:
     assert "taught" not in words_of(fleet, "How many vehicles are there?")
-    file = place.glossary_file("fleet")
+    file = place.get_glossary_file("fleet")
     file.parent.mkdir()
     file.write_text(f'[[entry]]\nword = "vehicles"\nmeans = ["{ONTO}Lorry"]\n')
     assert "“vehicles” means lorries (taught)" in words_of(fleet, "How many vehicles are there?")

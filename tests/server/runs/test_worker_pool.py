@@ -21,9 +21,9 @@ from askgraph.errors import AskgraphError, ServiceError
 from askgraph.server.auth import Principal
 from askgraph.server.hub import Hub, open_hub
 from askgraph.server.runs import AskBody, RunView
-from askgraph.server.runs.lifecycle import Run
+from askgraph.server.runs.lifecycle import ActiveRun
 from askgraph.server.runs.replies import confirm_answer
-from askgraph.server.runs.workers import frame_message, to_portable
+from askgraph.server.runs.worker_pool import frame_message, to_picklable
 from askgraph.server.settings import ServeSettings
 from askgraph.workspace import Workspace
 
@@ -59,7 +59,7 @@ async def asked(hub: Hub, question: str, graph: str = "space", **more: object) -
     return await hub.runs.outcome(await hub.ask(body, ANN))
 
 
-async def waiting(hub: Hub, server: SparqlServer) -> Run:
+async def waiting(hub: Hub, server: SparqlServer) -> ActiveRun:
     """Begin a question, and wait until its process waits for a graph that is silent."""
     server.always = slow_first_byte(60)
     before = len(server.requests)
@@ -77,7 +77,10 @@ def processes() -> set[int]:
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             own = f"PPid:\t{os.getpid()}\n" in status.read_text()
-            if own and b"askgraph.server.runs.workers" in (status.parent / "cmdline").read_bytes():
+            if (
+                own
+                and b"askgraph.server.runs.worker_pool" in (status.parent / "cmdline").read_bytes()
+            ):
                 found.add(int(status.parent.name))
         except OSError:
             continue
@@ -188,5 +191,5 @@ ERRORS = [one for one in errors.__all__ if issubclass(getattr(errors, one, objec
 def test_an_error_is_told_with_its_words(name: str) -> None:
     kind = getattr(errors, name)
     more = {"limit": "tokens", "scope": "run"} if kind is errors.BudgetSpent else {}
-    again = pickle.loads(frame_message(to_portable(kind("the fault of 7", **more)))[8:])
+    again = pickle.loads(frame_message(to_picklable(kind("the fault of 7", **more)))[8:])
     assert str(again) == "the fault of 7" and isinstance(again, kind | ServiceError)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from askgraph.server.store import Store
-from askgraph.server.store.tables import BoardRow, PinRow, new_id
+from askgraph.server.store.tables import BoardRow, PinRow, generate_id
 
 MOONS = PinRow(
     "",
@@ -20,9 +20,9 @@ MOONS = PinRow(
 
 async def board_of(store: Store, *questions: str) -> list[PinRow]:
     """A board of Ann's with a pin for each question."""
-    assert await store.add_board(BoardRow("b1", "user:ann", "Moons"), at_most=3)
+    assert await store.add_board(BoardRow("b1", "user:ann", "Moons"), limit=3)
     for question in questions:
-        assert await store.add_pin(replace(MOONS, id=new_id(), question=question), at_most=4)
+        assert await store.add_pin(replace(MOONS, id=generate_id(), question=question), limit=4)
     return await store.pins("b1")
 
 
@@ -65,16 +65,16 @@ async def test_pins_are_moved_and_removed_and_the_others_close_up(store: Store) 
 
 async def test_no_more_boards_and_pins_are_kept_than_may_be(store: Store) -> None:
     await board_of(store, "A", "B", "C", "D")
-    assert not await store.add_pin(replace(MOONS, id="p5"), at_most=4)
-    assert not await store.add_pin(replace(MOONS, id="p6", board="b9"), at_most=4)
+    assert not await store.add_pin(replace(MOONS, id="p5"), limit=4)
+    assert not await store.add_pin(replace(MOONS, id="p6", board="b9"), limit=4)
     for id, kept in (("b2", True), ("b3", True), ("b4", False)):
-        assert await store.add_board(BoardRow(id, "user:ann", id), at_most=3) is kept
-    assert await store.add_board(BoardRow("b5", "user:bob", "His"), at_most=3)
+        assert await store.add_board(BoardRow(id, "user:ann", id), limit=3) is kept
+    assert await store.add_board(BoardRow("b5", "user:bob", "His"), limit=3)
 
 
 async def test_what_is_shown_of_a_pin_is_changed_on_its_own_board_only(store: Store) -> None:
     (pin,) = await board_of(store, "A")
-    assert await store.change_pin("b1", pin.id, title="All moons", shown={"view": "map"})
-    assert not await store.change_pin("b2", pin.id, title="taken")
+    assert await store.update_pin("b1", pin.id, title="All moons", shown={"view": "map"})
+    assert not await store.update_pin("b2", pin.id, title="taken")
     (now,) = await store.pins("b1")
     assert (now.title, now.shown) == ("All moons", {"view": "map"})

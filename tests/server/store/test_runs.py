@@ -5,7 +5,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from askgraph.server.store import Store
-from askgraph.server.store.tables import Feedback, RunRow, SessionRow, new_id, now, runs, sessions
+from askgraph.server.store.tables import (
+    Feedback,
+    RunRow,
+    SessionRow,
+    generate_id,
+    get_timestamp,
+    runs,
+    sessions,
+)
 
 ASKED = RunRow(
     "",
@@ -21,7 +29,7 @@ ASKED = RunRow(
 
 
 async def asked(store: Store, **different: object) -> RunRow:
-    run = replace(ASKED, id=new_id(), created=now(), **different)  # type: ignore[arg-type]
+    run = replace(ASKED, id=generate_id(), created=get_timestamp(), **different)  # type: ignore[arg-type]
     assert await store.begin_run(run)
     return run
 
@@ -33,7 +41,7 @@ async def test_one_run(store: Store) -> None:
     # A run keeps how it ended and its trace.
     run = await asked(store)
     trace = '{"step": "Ío"}\n' * 100_000
-    assert await store.run_started(run.id, "p1")
+    assert await store.start_run(run.id, "p1")
     assert await store.finish_run(
         run.id,
         "done",
@@ -61,7 +69,7 @@ async def test_one_run(store: Store) -> None:
     run = await asked(store)
     assert await store.finish_run(run.id, "cancelled")
     assert not await store.finish_run(run.id, "done", answer={})
-    assert not await store.run_started(run.id, "p1")
+    assert not await store.start_run(run.id, "p1")
     found = await store.run(run.id)
     assert found is not None and found.state == "cancelled"
 
@@ -75,7 +83,7 @@ async def test_histories_and_sessions(store: Store) -> None:
     before = datetime.fromisoformat(second.created)
     assert [run.id for run in await store.runs("visitor:ann", before=before)] == [first.id]
     # A session is deleted with its runs and their feedback.
-    session = SessionRow(new_id(), "user:ann")
+    session = SessionRow(generate_id(), "user:ann")
     await store.add_session(session)
     run = await asked(store, owner="user:ann", session=session.id)
     await store.put_feedback(Feedback(run.id, "user:ann", "right"))
@@ -99,10 +107,10 @@ async def test_histories_and_sessions(store: Store) -> None:
     # A process learns which of its runs to stop.
     mine, other = await asked(store, process="p1"), await asked(store, process="p2")
     await asked(store, process="p1")
-    assert await store.ask_to_cancel(runs, mine.id) and await store.ask_to_cancel(runs, other.id)
+    assert await store.request_cancel(runs, mine.id) and await store.request_cancel(runs, other.id)
     assert await store.cancel_wanted("p1") == [mine.id]
     await store.finish_run(mine.id, "cancelled")
-    assert await store.cancel_wanted("p1") == [] and not await store.ask_to_cancel(runs, mine.id)
+    assert await store.cancel_wanted("p1") == [] and not await store.request_cancel(runs, mine.id)
 
 
 async def test_history_is_searched_without_regard_to_case_and_without_wildcards(
@@ -117,7 +125,10 @@ async def test_history_is_searched_without_regard_to_case_and_without_wildcards(
 
 
 async def test_a_session_counts_its_runs_and_is_changed_by_them(store: Store) -> None:
-    older, newer = SessionRow(new_id(), "user:ann"), SessionRow(new_id(), "user:ann", "Newer")
+    older, newer = (
+        SessionRow(generate_id(), "user:ann"),
+        SessionRow(generate_id(), "user:ann", "Newer"),
+    )
     await store.add_session(older)
     await store.add_session(newer)
     assert [one.id for one in await store.sessions("user:ann")] == [newer.id, older.id]
@@ -130,7 +141,7 @@ async def test_a_session_counts_its_runs_and_is_changed_by_them(store: Store) ->
 
 async def test_an_owner_has_no_more_runs_under_way_than_allowed(store: Store) -> None:
     async def ask(owner: str) -> bool:
-        return await store.begin_run(replace(ASKED, id=new_id(), owner=owner), at_most=3)
+        return await store.begin_run(replace(ASKED, id=generate_id(), owner=owner), limit=3)
 
     assert sum(await asyncio.gather(*(ask("key:ann") for _ in range(20)))) == 3
     assert await ask("key:bob")

@@ -30,8 +30,8 @@ from askgraph.errors import QuerySyntaxError
 from askgraph.graph import KnowledgeGraph
 from askgraph.graph.arrays import GraphArrays
 from askgraph.sparql import Call, Query, walk
-from askgraph.sparql.prefixes import words_of_local_name
-from askgraph.sparql.serializer import tree_of
+from askgraph.sparql.prefixes import split_local_name
+from askgraph.sparql.serializer import to_tree
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 __all__ = [
@@ -103,14 +103,14 @@ def written_out(query: Query | str, names: Names) -> str:
     text = names.phrases.say("unreadable")
     if isinstance(query, Query) or len(query) <= _MAX_CHARACTERS:
         with contextlib.suppress(QuerySyntaxError, RecursionError):
-            text = Sentence(tree_of(query), names).write_title()
+            text = Sentence(to_tree(query), names).write_title()
     return names.phrases.punctuate(text)
 
 
 def iris_of(query: Query | str) -> tuple[str, ...]:
     """Return the IRIs in a query that `in_words` names, each once, in order; none if unreadable."""
     try:
-        return iris_in(tree_of(query))
+        return iris_in(to_tree(query))
     except QuerySyntaxError:
         return ()
 
@@ -153,7 +153,7 @@ async def taught_in_words(
     phrases = phrases_in(language, language_of_labels(graph, language))
 
     def list_nouns(iris: Sequence[str]) -> list[str]:
-        named = {labels.get(iri) or words_of_local_name(iri): iri for iri in reversed(iris)}
+        named = {labels.get(iri) or split_local_name(iri): iri for iri in reversed(iris)}
         return [
             phrases.pluralize(name) if iri in classes else name
             for name, iri in [*named.items()][::-1]

@@ -12,7 +12,7 @@ from askgraph.answers.verbalize.lexicon import LexicalEntry
 from askgraph.answers.verbalize.nouns import Nouns, ValueWords, shorten_repeated_noun
 from askgraph.answers.verbalize.schema_facts import NO_FACTS
 from askgraph.answers.verbalize.scope import Scope, make_scope
-from askgraph.sparql import Call, Pattern, Query, Term, variables_of
+from askgraph.sparql import Call, Pattern, Query, Term, find_variables
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _MAX_DEPTH = 12
@@ -517,7 +517,7 @@ class ClauseWriter(ValueWords):
             return ""
         if variable.value in inner.list_names():
             return self.write_shared(inner, variable, is_negative=is_negative, many=many)
-        names = {name.value for name in variables_of(tuple(inner.filters))}
+        names = {name.value for name in find_variables(tuple(inner.filters))}
         outside = names & self.list_reachable(variable)
         if not outside - inner.list_names():
             return ""

@@ -23,9 +23,9 @@ from askgraph.graph.literals import split_literal
 from askgraph.graph.profile import ClassProfile, PredicateProfile
 from askgraph.sparql import Group, Pattern, Query, Values
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label
-from askgraph.sparql.results import value_of
-from askgraph.sparql.serializer import text_of
+from askgraph.sparql.prefixes import choose_label
+from askgraph.sparql.results import to_plain_value
+from askgraph.sparql.serializer import to_text
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 MAX_LABELS = 500
@@ -67,7 +67,7 @@ async def labels_of(
     if graph.arrays is None and missing:
         with contextlib.suppress(QueryError, ServiceError, ValueError):
             texts |= await _fetch_texts(missing, _list_naming(graph), graph, timeout)
-    labels = {iri: best_label(texts.get(iri, ()), languages) for iri in distinct}
+    labels = {iri: choose_label(texts.get(iri, ()), languages) for iri in distinct}
     return {iri: label for iri, label in labels.items() if label is not None}
 
 
@@ -129,11 +129,11 @@ async def _fetch_texts(
     where = Group((*values, Pattern(thing, predicate, text)))
     columns = tuple((name, None) for name in (thing, predicate, text))
     query = Query("SELECT", where, columns, limit=_MAX_TEXTS * len(things))
-    result = await graph.endpoint.select(text_of(query), timeout=timeout)
+    result = await graph.endpoint.select(to_text(query), timeout=timeout)
     for subject, by, literal in result.rows:
         if isinstance(literal, Literal):
             pair = (literal.value, literal.language)
-            texts[str(value_of(subject))][str(value_of(by))].append(pair)
+            texts[str(to_plain_value(subject))][str(to_plain_value(by))].append(pair)
     return {iri: next(filter(None, by.values()), []) for iri, by in texts.items()}
 
 
@@ -158,7 +158,7 @@ async def descriptions_of(
         texts = await _fetch_texts(distinct, predicates, graph, timeout)
     except (TimedOut, ErrorReply, MalformedReply, ValueError):
         return {}
-    best = {iri: best_label(options, languages) for iri, options in texts.items()}
+    best = {iri: choose_label(options, languages) for iri, options in texts.items()}
     return {iri: text for iri, text in best.items() if text is not None}
 
 
@@ -224,7 +224,7 @@ def _find_differing(
                 continue
             text: str | None = arrays.terms.get_value(ends[0])
             if arrays.terms.is_iri(ends[0]):
-                text = best_label(list_texts(text or "", arrays, naming), languages)
+                text = choose_label(list_texts(text or "", arrays, naming), languages)
                 links.add(predicate)
             if text and len(text) <= _MAX_CHARACTERS and ends[0] < arrays.terms.first_blank:
                 values[predicate][iri] = text

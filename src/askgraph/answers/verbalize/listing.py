@@ -17,14 +17,14 @@ from askgraph.answers.verbalize.names import Names, strip_article, without_artic
 from askgraph.answers.verbalize.phrases import is_date
 from askgraph.answers.verbalize.scope import Scope, make_scope
 from askgraph.sparql import (
-    AGGREGATES,
+    AGGREGATE_NAMES,
     Call,
     Expression,
     Pattern,
     Query,
     Term,
-    renamed,
-    variables_of,
+    find_variables,
+    rename_iris,
 )
 from askgraph.sparql.vocabulary import RDF_TYPE
 
@@ -38,7 +38,7 @@ class Listing(ABC):
 
     def __init__(self, query: Query, names: Names) -> None:
         types = names.facts.types
-        self.query = renamed(query, types) if types else query
+        self.query = rename_iris(query, types) if types else query
         self.names = names
         self.phrases = names.phrases
         self.say, self.join_list = self.phrases.say, self.phrases.join_list
@@ -70,7 +70,7 @@ class Listing(ABC):
             names = [name for name, value in self.query.columns if value is None]
             names += [v for v in self.values.values() if isinstance(v, Variable)]
         else:
-            names = [name for name in variables_of(self.query.where) if name.value[:2] != "__"]
+            names = [name for name in find_variables(self.query.where) if name.value[:2] != "__"]
         return list(dict.fromkeys(self.scope.resolve(name) for name in names))
 
     def list_computed(self) -> list[Expression]:
@@ -87,15 +87,15 @@ class Listing(ABC):
         query, scope = self.query, self.scope
         parts = (*self.values.values(), *query.having, *self.keys, *query.order)
         parts = (*parts, *scope.binds.values(), *scope.filters)
-        spoken = {*self.list_asked(), *map(scope.resolve, variables_of(parts))}
+        spoken = {*self.list_asked(), *map(scope.resolve, find_variables(parts))}
         for inner in (*scope.without, *scope.present):
-            spoken |= {*variables_of(tuple(inner.filters))}
+            spoken |= {*find_variables(tuple(inner.filters))}
         return {name.value for name in spoken}
 
     def find_root(self) -> Term | None:
         """What the sentence is about."""
-        aggregated = [v for value in self.list_computed() for v in variables_of(value)]
-        having = [v for value in self.query.having for v in variables_of(value)]
+        aggregated = [v for value in self.list_computed() for v in find_variables(value)]
+        having = [v for value in self.query.having for v in find_variables(value)]
         for variable in [
             *aggregated,
             *([] if self.query.is_aggregate else self.list_asked()),
@@ -206,7 +206,7 @@ class Listing(ABC):
 
     def name_aggregate(self, value: Expression) -> str | None:
         """`the average age`; None if it is no aggregate of one thing."""
-        if not isinstance(value, Call) or value.name.split()[0] not in AGGREGATES:
+        if not isinstance(value, Call) or value.name.split()[0] not in AGGREGATE_NAMES:
             return None
         name, _, distinct = value.name.partition(" ")
         if not value.arguments:
@@ -235,7 +235,7 @@ class Listing(ABC):
         if value.value in self.scope.binds:
             return self.writer.write(value)
         for select in self.scope.selects:
-            if value.value in {name.value for name in variables_of(select)}:
+            if value.value in {name.value for name in find_variables(select)}:
                 return without_article(self.write_select(select, value.value))
         for inner in self.scope.optional:
             if any(value == pattern.object for pattern in inner.patterns):
@@ -247,7 +247,7 @@ class Listing(ABC):
         match value:
             case Variable() if value.value in self.values:
                 return self.write_expression(self.values[value.value], root)
-            case Call(name=name) if name.split()[0] in AGGREGATES:
+            case Call(name=name) if name.split()[0] in AGGREGATE_NAMES:
                 if self.counts(value, root) or not value.arguments:
                     source = root or self.find_root()
                     noun = self.writer.find_noun(source) if isinstance(source, Variable) else ""

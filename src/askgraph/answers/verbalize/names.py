@@ -14,7 +14,7 @@ from askgraph.answers.verbalize.schema_facts import NO_FACTS, SchemaFacts
 from askgraph.answers.verbalize.values import ValueWriter
 from askgraph.errors import QuerySyntaxError
 from askgraph.sparql import Path, Predicate, Term
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 from askgraph.sparql.vocabulary import (
     DATE_DATATYPES,
     NUMERIC_DATATYPES,
@@ -74,7 +74,7 @@ class Names:
 
     def name_iri(self, iri: str) -> str:
         """Return the label of an IRI, or the words in it."""
-        return " ".join((self.labels.get(iri) or words_of_local_name(iri)).split()) or iri
+        return " ".join((self.labels.get(iri) or split_local_name(iri)).split()) or iri
 
     def name_term(self, term: Term) -> str:
         """Return an IRI or a literal in words; text in quotation marks."""

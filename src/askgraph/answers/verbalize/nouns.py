@@ -15,7 +15,7 @@ from askgraph.answers.verbalize.lexicon import LexicalEntry
 from askgraph.answers.verbalize.names import Names
 from askgraph.answers.verbalize.phrases import is_person_noun
 from askgraph.answers.verbalize.scope import Scope
-from askgraph.sparql import Call, Expression, Group, Pattern, Query, Term, variables_of
+from askgraph.sparql import Call, Expression, Group, Pattern, Query, Term, find_variables
 from askgraph.sparql.vocabulary import RDF_TYPE
 
 _COMPARISONS = frozenset(["=", "!=", "<", ">", "<=", ">="])
@@ -208,7 +208,7 @@ class ValueWords(Nouns, ABC):
         conditions += [
             Condition(variable, "=", self.write_select(select, variable.value))
             for select in self.scope.selects
-            if variable.value in {name.value for name in variables_of(select)}
+            if variable.value in {name.value for name in find_variables(select)}
             and variable not in [key for key, _ in select.group_by]
         ]
         text = self.tests.describe(conditions)
@@ -240,7 +240,7 @@ class ValueWords(Nouns, ABC):
     def is_filtered(self, variable: Variable) -> bool:
         """Return whether any filter, VALUES or sub-select restricts a variable."""
         names = {name.value for values in self.scope.values for name in values.variables}
-        names |= {name.value for select in self.scope.selects for name in variables_of(select)}
+        names |= {name.value for select in self.scope.selects for name in find_variables(select)}
         return variable.value in names or any(
             self.mentions(condition, variable) for condition in self.scope.filters
         )
@@ -291,9 +291,9 @@ class ValueWords(Nouns, ABC):
 
     def write_elapsed(self, call: Call) -> str:
         """Return the time between two dates, if an expression computes that; else empty."""
-        from askgraph.sparql.elapsed import elapsed_in  # few queries subtract
+        from askgraph.sparql.elapsed import parse_elapsed_time  # few queries subtract
 
-        elapsed = elapsed_in(call) if call.name in ("-", "+") else None
+        elapsed = parse_elapsed_time(call) if call.name in ("-", "+") else None
         if elapsed is None:
             return ""
         start, end = self.write(elapsed.start), self.write(elapsed.end)
@@ -305,7 +305,7 @@ class ValueWords(Nouns, ABC):
             self.names.count_replacement()
             return self.write(self.scope.binds[variable.value])
         for select in self.scope.selects:
-            if variable.value in {name.value for name in variables_of(select)}:
+            if variable.value in {name.value for name in find_variables(select)}:
                 return self.write_select(select, variable.value)
         if variable.value in self.known:
             return self.say("that", self.known[variable.value])

@@ -12,7 +12,7 @@ from askgraph.graph.glossary import Wording
 from askgraph.graph.measures import Unit, detect_unit
 from askgraph.graph.profile import ClassProfile, PredicateProfile, Profile
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import best_label, words_of_local_name
+from askgraph.sparql.prefixes import choose_label, split_local_name
 
 PERSON_CLASSES = frozenset(
     [
@@ -144,9 +144,9 @@ def _find_common(
 def _name_class(cls: ClassProfile, language: str) -> str:
     own = [(text, tag) for text, tag in cls.names if tag.split("-")[0] in (language, "")]
     if own:
-        name = best_label(own, [language]) or ""
+        name = choose_label(own, [language]) or ""
     else:
-        name = "" if language != "en" or cls.names else words_of_local_name(cls.iri)
+        name = "" if language != "en" or cls.names else split_local_name(cls.iri)
     is_plain = language != "de" and name[1:2].islower()
     return name[:1].lower() + name[1:] if is_plain else name
 
@@ -165,7 +165,7 @@ def _is_person(
             return True
         if (cls := classes.get(iri)) is not None:
             english = [text for text, tag in cls.names if tag.split("-")[0] in ("en", "")]
-            if any(map(is_person_noun, english or [words_of_local_name(iri)])):
+            if any(map(is_person_noun, english or [split_local_name(iri)])):
                 return True
             waiting += cls.parents
     return False

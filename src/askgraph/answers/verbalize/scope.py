@@ -22,8 +22,8 @@ from askgraph.sparql import (
     Term,
     Union,
     Values,
+    find_variables,
     transform,
-    variables_of,
 )
 from askgraph.sparql.vocabulary import RDF_TYPE, RDFS_SUB_CLASS_OF
 
@@ -60,9 +60,9 @@ class Scope:
 
     def list_names(self) -> set[str]:
         """The names of all variables that its patterns, sub-selects and aliases bind."""
-        bound = {variable.value for variable in variables_of(tuple(self.patterns))}
+        bound = {variable.value for variable in find_variables(tuple(self.patterns))}
         for select in self.selects:
-            bound |= {variable.value for variable in variables_of(select)}
+            bound |= {variable.value for variable in find_variables(select)}
         for scopes in (self.optional, self.present, *self.unions):
             for inner in scopes:
                 bound |= inner.list_names()
@@ -77,7 +77,7 @@ def make_scope(group: Group) -> Scope:
     _rename(scope)
     scope.patterns = list(dict.fromkeys(scope.patterns))
     # `FILTER(?outer = ?inner)` as what `?inner` must be, which this group binds.
-    bound = {variable.value for variable in variables_of(tuple(scope.patterns))}
+    bound = {variable.value for variable in find_variables(tuple(scope.patterns))}
     for number, condition in enumerate(scope.filters):
         match condition:
             case Call(name="=" | "IN", arguments=(Variable() as left, Variable() as right)):

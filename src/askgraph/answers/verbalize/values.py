@@ -10,7 +10,7 @@ from pyoxigraph import Literal
 from askgraph.answers.verbalize.phrases import Phrases
 from askgraph.graph.measures import Unit, parse_unit
 from askgraph.sparql import vocabulary as v
-from askgraph.sparql.prefixes import words_of_local_name
+from askgraph.sparql.prefixes import split_local_name
 
 MAX_CHARACTERS = 120
 _MAX_DECIMALS = 4
@@ -44,7 +44,7 @@ class ValueWriter:
         if datatype in v.DATE_DATATYPES:
             return self.write_date(literal.value)
         own = "" if datatype.startswith(v.XSD) or literal.language else datatype
-        unit = parse_unit(words_of_local_name(own)) if own else unit
+        unit = parse_unit(split_local_name(own)) if own else unit
         if datatype in v.NUMERIC_DATATYPES or unit is not None:
             number = _parse_number(literal.value)
             is_year = datatype in v.INTEGER_DATATYPES and "year" in variable.lower()

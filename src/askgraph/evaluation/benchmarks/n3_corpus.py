@@ -24,7 +24,7 @@ from askgraph.evaluation.questions import GoldQuestion
 from askgraph.graph.archives import get_plain_name, read_text
 from askgraph.sparql import vocabulary as voc
 from askgraph.sparql.prefixes import PrefixMap
-from askgraph.sparql.rdf_files import Described, parsed
+from askgraph.sparql.rdf_files import SubjectDescription, parse_statements
 
 __all__ = ["N3Corpus"]
 
@@ -49,17 +49,19 @@ class N3Corpus:
 
     def read(self, path: Path, *, language: str | None = None) -> BenchmarkContents:
         """Read all labelled quoted graphs; the id of a question is made from its label."""
-        statements, prefixes = parsed(_convert_to_turtle(read_text(path), str(path)), str(path))
+        statements, prefixes = parse_statements(
+            _convert_to_turtle(read_text(path), str(path)), str(path)
+        )
         subjects = dict.fromkeys(
             subject
             for predicate in (voc.RDFS_LABEL, voc.RDF_VALUE)
             for subject in statements.having(predicate)
         )
-        items: list[tuple[str, Described | str]] = [
+        items: list[tuple[str, SubjectDescription | str]] = [
             (f"{path}, item {number}", subject) for number, subject in enumerate(subjects, start=1)
         ]
 
-        def read_question(location: str, subject: Described) -> Iterator[Item]:
+        def read_question(location: str, subject: SubjectDescription) -> Iterator[Item]:
             texts = [QuestionText(*label) for label in subject.labelled(voc.RDFS_LABEL)]
             question = GoldQuestion(
                 re.sub(r"[^\w]+", "-", (texts[0].text if texts else "").lower()).strip("-")
@@ -97,7 +99,7 @@ def _convert_to_turtle(text: str, location: str) -> str:
     return "".join([*pieces, text[end:]])
 
 
-def _build_query(subject: Described, prefixes: PrefixMap) -> str:
+def _build_query(subject: SubjectDescription, prefixes: PrefixMap) -> str:
     """Build the query of a quoted graph: SELECT DISTINCT over its variables, or ASK without any."""
     values = subject.literals(voc.RDF_VALUE)
     quoted_graphs = [

@@ -22,7 +22,7 @@ from rapidfuzz import fuzz
 from askgraph.errors import SetupError
 from askgraph.evaluation.gold import GoldFinding
 from askgraph.evaluation.questions import GoldQuestion
-from askgraph.sparql.rewrite.canonical import canonical_query
+from askgraph.sparql.rewrite.canonical import canonicalize_query
 
 MIN_SIMILARITY_RATIO = 0.9  # share of the characters that two texts have in common, words sorted
 
@@ -85,7 +85,7 @@ def find_near_duplicates(
     group_keys: list[Hashable] = list(graphs) if graphs else [None] * len(questions)
     texts = [_normalize_text(question.text) for question in questions]
     queries = [
-        question.sparql and canonical_query(question.sparql, prefixes=prefixes)
+        question.sparql and canonicalize_query(question.sparql, prefixes=prefixes)
         for question in questions
     ]
     pairs: dict[tuple[int, int], DuplicatePair] = {}

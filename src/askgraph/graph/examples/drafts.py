@@ -29,14 +29,14 @@ from askgraph.sparql.english import (
     pluralize,
     singularize,
 )
-from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.lexer import declare_prefixes
 from askgraph.sparql.prefixes import (
     PrefixMap,
-    best_label,
-    words_of_local_name,
+    choose_label,
+    split_local_name,
 )
-from askgraph.sparql.results import Row, Term, value_of
-from askgraph.sparql.rewrite import formatted
+from askgraph.sparql.results import Row, Term, to_plain_value
+from askgraph.sparql.rewrite import lay_out_query
 from askgraph.sparql.vocabulary import NUMERIC_DATATYPES
 
 _NOT_NOUN_PATTERN = re.compile(
@@ -82,7 +82,7 @@ def is_noun(predicate: PredicateProfile) -> bool:
 
 def get_label(item: ClassProfile | PredicateProfile) -> str:
     """Return the English label, else the words of the IRI, cased for use inside a sentence."""
-    return lower_first_letter(best_label(item.names, ["en"]) or words_of_local_name(item.iri))
+    return lower_first_letter(choose_label(item.names, ["en"]) or split_local_name(item.iri))
 
 
 _MAX_LISTED_ROWS = 100
@@ -288,7 +288,7 @@ def _round_median(values: Sequence[Term | None]) -> str:
 
 
 def _get_text(term: Term | None) -> str:
-    return value_of(term) or ""
+    return to_plain_value(term) or ""
 
 
 _MAX_CLASSES = 40
@@ -442,6 +442,6 @@ def _replace_with_names(
 
 def _format_query(body: str, prefixes: PrefixMap) -> str:
     """Format a query over several lines, with prefixes declared in the order of use."""
-    lines = formatted(prefixes.header(body) + body, prefixes, {}).splitlines(keepends=True)
+    lines = lay_out_query(prefixes.header(body) + body, prefixes, {}).splitlines(keepends=True)
     body_lines = "".join(line for line in lines if not line.startswith("PREFIX "))
-    return with_declared(body_lines.rstrip() + "\n", prefixes.namespaces)
+    return declare_prefixes(body_lines.rstrip() + "\n", prefixes.namespaces)

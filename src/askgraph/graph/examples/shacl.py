@@ -30,11 +30,11 @@ from askgraph.graph.examples import (
     Wording,
 )
 from askgraph.sparql import vocabulary as voc
-from askgraph.sparql.judge import refuse_undeclared
-from askgraph.sparql.lexer import with_declared
+from askgraph.sparql.judge import check_prefixes
+from askgraph.sparql.lexer import declare_prefixes
 from askgraph.sparql.parser import parse_query
-from askgraph.sparql.prefixes import WELL_KNOWN, PrefixMap
-from askgraph.sparql.rdf_files import Described, Statements, parsed
+from askgraph.sparql.prefixes import WELL_KNOWN_PREFIXES, PrefixMap
+from askgraph.sparql.rdf_files import RdfStatements, SubjectDescription, parse_statements
 
 PREFIXES_FILE = "prefixes.ttl"
 """The file of a folder that declares the prefixes of its examples."""
@@ -139,7 +139,7 @@ def iterate_executables(
     if is_bundle(path):
         yield from _iterate_bundle(path)
         return
-    statements, _ = parsed(
+    statements, _ = parse_statements(
         read_text(path),
         str(path),
         format=RdfFormat.from_extension(get_plain_name(path).rpartition(".")[2])
@@ -154,22 +154,22 @@ def read_surrounding_prefixes(path: Path) -> dict[str, str]:
     prefixes: dict[str, str] = {}
     for file in (path.absolute().parent.parent / PREFIXES_FILE, path.with_name(PREFIXES_FILE)):
         if file.is_file():
-            prefixes |= parsed(read_text(file), str(file))[0].declared()
+            prefixes |= parse_statements(read_text(file), str(file))[0].declared()
     return prefixes
 
 
 def parse_executables(text: str, source: str, *, format: RdfFormat) -> list[ExecutableItem]:
     """Return every executable of a text, with the prefixes that the text declares."""
-    statements, _ = parsed(text, source, format=format)
+    statements, _ = parse_statements(text, source, format=format)
     return list(find_executables(source, statements, statements.declared()))
 
 
 def _iterate_bundle(path: Path) -> Iterator[ExecutableItem]:
-    files: dict[PurePosixPath, Statements] = {}
+    files: dict[PurePosixPath, RdfStatements] = {}
     for name, content in iterate_members(path, ".ttl"):
         source = f"{path}, {name}"
         try:
-            files[name], _ = parsed(decode_text(content, source), source)
+            files[name], _ = parse_statements(decode_text(content, source), source)
         except SetupError as error:
             yield source, str(error).removeprefix(source).lstrip(", ")
     folders: dict[PurePosixPath, dict[str, str]] = {}
@@ -184,7 +184,7 @@ def _iterate_bundle(path: Path) -> Iterator[ExecutableItem]:
 
 
 def find_executables(
-    source: str, statements: Statements, prefixes: Mapping[str, str]
+    source: str, statements: RdfStatements, prefixes: Mapping[str, str]
 ) -> Iterator[ExecutableItem]:
     """Yield the executables among statements; their queries may omit the given `prefixes`."""
     executable_types = {NamedNode(iri) for iri in EXECUTABLE_CLASSES}
@@ -198,14 +198,14 @@ def find_executables(
         )
 
 
-def _build_executable(subject: Described, prefixes: PrefixMap) -> ShaclExecutable:
+def _build_executable(subject: SubjectDescription, prefixes: PrefixMap) -> ShaclExecutable:
     query = next(filter(None, map(subject.text, QUERY_PREDICATES)), None)
     keywords = (literal.value for key in KEYWORD_PREDICATES for literal in subject.literals(key))
     targets = (iri for key in TARGET_PREDICATES for iri in subject.iris(key))
     comments = subject.labelled(voc.RDFS_COMMENT)
     return ShaclExecutable(
         subject.node,
-        None if query is None else with_declared(query, prefixes.namespaces),
+        None if query is None else declare_prefixes(query, prefixes.namespaces),
         tuple(dict.fromkeys(Wording(strip_html(text), tag) for text, tag in comments)),
         tuple(dict.fromkeys(keywords)),
         tuple(dict.fromkeys(targets)),
@@ -220,7 +220,7 @@ def strip_html(comment: str) -> str:
     return " ".join(html.unescape(_HTML_TAG.sub("", comment)).split())
 
 
-def _read_confirmation(subject: Described) -> Confirmation | None:
+def _read_confirmation(subject: SubjectDescription) -> Confirmation | None:
     when = subject.text(ACCEPTED_PREDICATE)
     result = next(iter(subject.nodes(RESULT_PREDICATE)), None)
     source = next(iter(subject.nodes(DERIVED_FROM_PREDICATE)), None)
@@ -270,7 +270,7 @@ DIGEST_PREDICATE = voc.SCHEMA_HTTPS + "sha256"
 def find_syntax_fault(query: str) -> str | None:
     """Return a query's syntax error as text, or None."""
     try:
-        refuse_undeclared(query, WELL_KNOWN)
+        check_prefixes(query, WELL_KNOWN_PREFIXES)
         parse_query(query)
     except QuerySyntaxError as fault:
         return str(fault)

@@ -37,7 +37,7 @@ from askgraph.search.rank import Cluster, RankedCandidates, cluster_candidates
 from askgraph.sparql import Filter, Path, Pattern, Union, transform
 from askgraph.sparql.results import SelectResult, Term, Truncation
 from askgraph.sparql.serializer import render_query
-from askgraph.sparql.vocabulary import RDF_TYPE, SCHEMA_SPACES
+from askgraph.sparql.vocabulary import RDF_TYPE, SCHEMA_NAMESPACES
 
 _MAX_CANDIDATES = 5
 _MAX_CLUSTERS = 10
@@ -285,7 +285,7 @@ def _add_link_condition(
         subjects = arrays.step(node_ids, number, inverse=True)
         if (
             iri in USUAL_PREDICATES
-            or iri.startswith(SCHEMA_SPACES)
+            or iri.startswith(SCHEMA_NAMESPACES)
             or len(subjects) > _MAX_SUBJECTS
         ):
             continue
